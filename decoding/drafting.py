@@ -1,0 +1,65 @@
+"""One request's drafting: asks the sources, keeps their calibration, and tells them what came of it."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Sequence as Seq
+from itertools import pairwise
+
+from lookstruct.decoding.calibration import Calibration
+from lookstruct.decoding.planner import MAX_DRAFT_BYTES, Offer, calibrated
+from lookstruct.decoding.sequence import Sequence
+from lookstruct.decoding.sources.base import Draft, DraftContext, DraftSource
+from lookstruct.decoding.vocabulary import Vocabulary
+
+
+class Drafter:
+    """The sources of one request."""
+
+    def __init__(self, sources: Seq[DraftSource], vocabulary: Vocabulary) -> None:
+        self.sources = tuple(sources)
+        self._vocabulary = vocabulary
+        self._calibration = Calibration()
+        self._offers: list[Offer] = []
+
+    def propose(self, sequence: Sequence) -> list[Offer]:
+        """Calibrated drafts of all sources for what follows the committed tokens."""
+        context = context_of(sequence)
+        self._offers = [
+            offer
+            for source in self.sources
+            for offer in calibrated(source.name, source.propose(context), self._calibration)
+        ]
+        return self._offers
+
+    def observe(self, sequence: Sequence, n_new: int) -> None:
+        """Compare the last drafts with the `n_new` tokens that came, and let the sources see them."""
+        truth = self._vocabulary.decode(sequence.ids[-n_new:]) if n_new else b""
+        tokens = sequence.ids[len(sequence.ids) - n_new :]
+        for offer in self._offers:
+            matched, broke = self._matched(offer.draft, truth, tokens)
+            self._calibration.observe(offer.source, offer.draft.kind, offer.draft.p, matched, broke)
+            stats = sequence.stats
+            stats.offered[offer.source] = stats.offered.get(offer.source, 0) + 1
+        context = context_of(sequence)
+        for source in self.sources:
+            source.observe(context, n_new)
+
+    def _matched(self, draft: Draft, truth: bytes, tokens: Seq[int]) -> tuple[int, bool]:
+        """How many of `tokens` the draft said, and whether it then said something else."""
+        if draft.tokens:
+            n = len(os.path.commonprefix([list(draft.tokens), list(tokens)]))
+            return n, n < min(len(draft.tokens), len(tokens))
+        text = draft.text[:MAX_DRAFT_BYTES]
+        same = len(os.path.commonprefix([text, truth]))
+        ends = [0]
+        for token in tokens:
+            ends.append(ends[-1] + len(self._vocabulary.token_bytes[token]))
+        n = sum(1 for before, after in pairwise(ends) if before < after <= same)
+        return n, same < min(len(text), len(truth))
+
+
+def context_of(sequence: Sequence) -> DraftContext:
+    """What sources may see of a sequence."""
+    cursor = None if sequence.reader is None else sequence.reader.cursor
+    return DraftContext(bytes(sequence.text), tuple(sequence.generated), cursor)

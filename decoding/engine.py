@@ -1,0 +1,210 @@
+"""Prompt + grammar + hints -> tokens: lookahead decoding under a grammar, exact and drafted from everywhere.
+
+One step of every sequence is one forward: forced tokens become pending, sources draft, the planner buys the drafts
+that pay, one forward evaluates everything under a tree mask, the walk commits what the model agrees with.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence as Seq
+from typing import TYPE_CHECKING, Any
+
+from lookstruct.decoding.closing import Closer
+from lookstruct.decoding.constraint import Grammar, GrammarCompiler
+from lookstruct.decoding.cost import CostModel
+from lookstruct.decoding.drafting import Drafter
+from lookstruct.decoding.judges import ModelJudge
+from lookstruct.decoding.planner import Budget, Planner
+from lookstruct.decoding.prefix import PrefixPool
+from lookstruct.decoding.request import Completion, Hints, Options
+from lookstruct.decoding.runner import Runner
+from lookstruct.decoding.sequence import Sequence, Step
+from lookstruct.decoding.sources import build_sources
+from lookstruct.decoding.sources.base import DraftRequest
+from lookstruct.decoding.tree import DraftTree, lay_out
+from lookstruct.decoding.verify import Judge, walk
+from lookstruct.decoding.vocabulary import Vocabulary
+from lookstruct.schemas.errors import ContextOverflow
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+Job = tuple[Sequence, Drafter]
+"""A sequence and who drafts for it."""
+
+
+class Engine:
+    """Decodes for one frozen model. One call at a time; a second engine may share the model."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        eos_ids: Seq[int] | None = None,
+        cost: CostModel | None = None,
+    ) -> None:
+        self.runner = Runner(model)
+        self.vocabulary = Vocabulary(tokenizer, self.runner.width, eos_ids or _eos_ids(model, tokenizer))
+        self._grammars = GrammarCompiler(self.vocabulary)
+        self._closer = Closer(self.vocabulary)
+        self._planner = Planner(self.vocabulary)
+        self._prefixes = PrefixPool()
+        self._cost = cost
+        self._judge: Judge = ModelJudge(self.runner)
+
+    @property
+    def max_context(self) -> int:
+        """Prompt and output tokens that fit the model together."""
+        return self.runner.max_context
+
+    def generate(
+        self,
+        prompt_ids: Seq[int],
+        *,
+        grammar: Grammar | None = None,
+        hints: Hints = Hints(),  # noqa: B008  frozen
+        options: Options = Options(),  # noqa: B008  frozen
+        on_text: Callable[[str], None] | None = None,
+        cancel: Callable[[], bool] = lambda: False,
+    ) -> Completion:
+        """Decode one request to its end.
+
+        `on_text` gets the text piece by piece as it becomes certain; `cancel` is asked before every forward. Raises
+        ContextOverflow if prompt and answer don't fit the model, SchemaError if the grammar can't be enforced.
+        """
+        job = self.begin(prompt_ids, grammar=grammar, hints=hints, options=options, on_text=on_text)
+        sequence = job[0]
+        try:
+            self._prefill(sequence, cancel)
+            start = time.perf_counter()
+            while sequence.finish is None:
+                if cancel():
+                    sequence.finish = "cancelled"
+                    break
+                self.step([job])
+            sequence.emit()
+            sequence.stats.decode_s = time.perf_counter() - start
+        finally:
+            self._prefixes.give(sequence.cache, sequence.n_prompt)
+        return _completion(sequence)
+
+    def step(self, jobs: Seq[Job]) -> None:
+        """One forward for each sequence that has not ended."""
+        for sequence, drafter in jobs:
+            sequence.absorb_forced()
+            if sequence.finish is None:
+                self._advance(sequence, drafter)
+            sequence.emit()
+
+    def begin(
+        self,
+        prompt_ids: Seq[int],
+        *,
+        grammar: Grammar | None = None,
+        hints: Hints = Hints(),  # noqa: B008
+        options: Options = Options(),  # noqa: B008
+        on_text: Callable[[str], None] | None = None,
+    ) -> Job:
+        """A sequence ready for prefill and steps."""
+        room = self.max_context - len(prompt_ids)
+        if room < 1 or not prompt_ids:
+            raise ContextOverflow(
+                f"The prompt has {len(prompt_ids)} tokens and the model takes 1 to {self.max_context - 1}: "
+                "shorten the page or use a model with a longer context."
+            )
+        sequence = Sequence(
+            prompt_ids,
+            self.vocabulary,
+            options,
+            None if grammar is None else self._grammars.start(grammar),
+            self._closer,
+            min(options.max_new_tokens, room),
+            is_json=grammar is not None and grammar.kind == "json",
+            on_text=on_text,
+        )
+        request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids))
+        return sequence, Drafter(build_sources(request), self.vocabulary)
+
+    def _prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
+        """KV of the prompt but for its last token, which the first step evaluates together with the first drafts."""
+        start = time.perf_counter()
+        sequence.cache = self._prefixes.take(sequence.ids)
+        sequence.stats.cached_prompt_tokens = sequence.cache.length
+        self.runner.prefill(sequence.cache, sequence.ids[sequence.cache.length : sequence.n_prompt - 1], cancel)
+        sequence.stats.prefill_s = time.perf_counter() - start
+
+    def _advance(self, sequence: Sequence, drafter: Drafter) -> None:
+        clock = _Clock(sequence.stats)
+        pending = sequence.pending
+        tree = self._draft(sequence, drafter, len(pending))
+        clock.lap("draft_s")
+        rows = lay_out(pending, sequence.cache.length, tree)
+        verdicts = self._judge.evaluate(sequence, rows, tree)
+        walked = walk(sequence, tree, verdicts)
+        clock.lap("model_s")
+        kept = [*range(len(pending)), *(len(pending) + node for node in walked.nodes)]
+        self._judge.commit(sequence, [rows.token_ids[i] for i in kept], kept)
+        clock.lap("cache_s")
+        drafter.observe(sequence, walked.tokens)
+        clock.lap("draft_s")
+        _count(sequence, len(rows.token_ids), tree, walked.nodes, walked.tokens)
+
+    def _draft(self, sequence: Sequence, drafter: Drafter, n_pending: int) -> DraftTree:
+        if sequence.options.mode == "autoregressive" or sequence.remaining <= 1:
+            return DraftTree()
+        budget = Budget(self.cost, n_pending, sequence.cache.length, sequence.options.nodes)
+        offers = drafter.propose(sequence)
+        return self._planner.plan(sequence.constraint, sequence.ids[-8:], offers, budget, sequence.remaining - 1)
+
+    @property
+    def cost(self) -> CostModel:
+        """The machine's cost curve, measured at its first use."""
+        if self._cost is None:
+            self._cost = CostModel.assumed()
+        return self._cost
+
+
+class _Clock:
+    """Splits a step's time among the fields of its stats."""
+
+    def __init__(self, stats: Any) -> None:
+        self._stats, self._last = stats, time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Add the time since the last lap to field `name`."""
+        now = time.perf_counter()
+        setattr(self._stats, name, getattr(self._stats, name) + now - self._last)
+        self._last = now
+
+
+def _count(sequence: Sequence, n_rows: int, tree: DraftTree, accepted: list[int], tokens: int) -> None:
+    stats = sequence.stats
+    stats.forwards += 1
+    stats.rows += n_rows
+    stats.nodes += len(tree)
+    for node in accepted:
+        origin = tree.nodes[node].origin
+        stats.accepted[origin] = stats.accepted.get(origin, 0) + 1
+    sequence.steps.append(Step(n_rows, len(tree), tokens))
+
+
+def _completion(sequence: Sequence) -> Completion:
+    assert sequence.finish is not None
+    stats = sequence.stats
+    stats.new_tokens = sequence.n_generated
+    stats.finish_reason = sequence.finish
+    stats.token_ids = sequence.generated
+    return Completion(
+        sequence.stream.text, stats.token_ids, sequence.logprobs, sequence.finish, stats, tuple(sequence.origins)
+    )
+
+
+def _eos_ids(model: Any, tokenizer: Any) -> list[int]:
+    """All ids that end a text: of the generation config, the model's config and the tokenizer."""
+    found: list[int] = []
+    for owner in (getattr(model, "generation_config", None), model.config, tokenizer):
+        ids = getattr(owner, "eos_token_id", None)
+        found += ids if isinstance(ids, list) else [] if ids is None else [ids]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,58 @@
+"""Who answers the question "which token stands here?": the model, row by row and only where it is asked."""
+
+from __future__ import annotations
+
+import torch
+
+from lookstruct.decoding.runner import Rows, Runner
+from lookstruct.decoding.sampler import Choice
+from lookstruct.decoding.sequence import Sequence
+from lookstruct.decoding.tree import ROOT, DraftTree
+
+
+class ModelJudge:
+    """One forward per step; logits are computed for a block of rows when the walk first reaches one of them."""
+
+    def __init__(self, runner: Runner, block: int = 4) -> None:
+        self._runner = runner
+        self._block = block
+
+    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> ModelVerdicts:
+        """Run the model over `rows`."""
+        n_pending = len(sequence.pending)
+        hidden = self._runner.hidden(sequence.cache, rows)
+        return ModelVerdicts(self._runner, hidden[n_pending - 1 :], tree, self._block)
+
+    def commit(self, sequence: Sequence, token_ids: list[int], rows: list[int]) -> None:
+        """Keep the accepted rows' KV."""
+        sequence.cache.commit(token_ids, rows)
+
+
+class ModelVerdicts:
+    """Hidden states of the root (row 0) and of every node (row node + 1), then of the window's rows."""
+
+    def __init__(self, runner: Runner, hidden: torch.Tensor, tree: DraftTree, block: int) -> None:
+        self._runner = runner
+        self._hidden = hidden
+        self._tree = tree
+        self._block = block
+        self._logits: dict[int, torch.Tensor] = {}
+
+    def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:
+        """See `Verdicts.choose`."""
+        if node not in self._logits:
+            self._compute(node)
+        mask = sequence.mask_at(sequence.constraint)
+        return sequence.sampler.choose(self._logits[node], mask, sequence.n_generated, sequence.ids)
+
+    def _compute(self, node: int) -> None:
+        nodes = self._tree.likely_rows(node, self._block)
+        index = torch.tensor([n - ROOT for n in nodes], device=self._hidden.device)
+        logits = self._runner.logits(self._hidden[index])
+        self._logits.update(zip(nodes, logits, strict=True))
+
+    def extra_argmax(self, first: int, n: int) -> list[int]:
+        """Plain argmax of `n` extra rows from row `first` behind the tree on."""
+        start = len(self._tree) + 1 + first
+        found: list[int] = self._runner.logits(self._hidden[start : start + n]).argmax(-1).tolist()
+        return found

@@ -1,0 +1,42 @@
+"""Keeps the KV of the last prompts, so that a page with the same schema does not pay for the same prefix again."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Sequence
+
+from lookstruct.decoding.cache import KVCache
+
+SHORTEST = 32
+"""Shared tokens below which starting afresh is simpler and costs nothing worth mentioning."""
+
+
+class PrefixPool:
+    """A few idle caches; one in use is not in the pool, so two sequences never share buffers."""
+
+    def __init__(self, size: int = 1) -> None:
+        self._size = size
+        self._idle: list[KVCache] = []
+
+    def take(self, prompt_ids: Sequence[int]) -> KVCache:
+        """A cache holding the longest known prefix of the prompt; its last token is always left to be evaluated."""
+        best, shared = None, SHORTEST - 1
+        for cache in self._idle:
+            n = min(len(os.path.commonprefix([cache.token_ids, list(prompt_ids)])), len(prompt_ids) - 1)
+            if n > shared:
+                best, shared = cache, n
+        if best is None:
+            return KVCache()
+        self._idle.remove(best)
+        best.truncate(shared)
+        return best
+
+    def give(self, cache: KVCache, n_prompt: int) -> None:
+        """Put a cache back, cut to its prompt: what was generated is never reused."""
+        cache.truncate(n_prompt)
+        if self._size:
+            self._idle = [*self._idle[-(self._size - 1) :], cache] if self._size > 1 else [cache]
+
+    def clear(self) -> None:
+        """Free all buffers."""
+        self._idle.clear()

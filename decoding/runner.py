@@ -1,0 +1,181 @@
+"""Rows of tokens -> hidden states -> logits: the only file that calls the model.
+
+What a model does is tried, not looked up: at the first use two tiny forwards tell how its hidden states become logits
+(softcaps and scales included) and whether it obeys a tree mask at all.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lookstruct.decoding.attention import TreeMask, attending
+from lookstruct.decoding.cache import KVCache
+from lookstruct.decoding.linear import FewRowLinear
+from lookstruct.schemas.errors import ModelUnsupported
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+PREFILL_CHUNK = 512
+"""Prompt tokens per prefill forward: bounds the memory of activations and masks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What one forward evaluates for one sequence, behind its committed slots.
+
+    `positions` int64 [n]; `visible` bool [n, n]: row i sees row j.
+    """
+
+    token_ids: Sequence[int]
+    positions: NDArray[np.int64]
+    visible: NDArray[np.bool_]
+
+    @staticmethod
+    def chain(token_ids: Sequence[int], start: int) -> Rows:
+        """Consecutive tokens at positions start, start + 1, ..."""
+        n = len(token_ids)
+        return Rows(token_ids, np.arange(start, start + n), np.tri(n, dtype=np.bool_))
+
+
+class Runner:
+    """Runs one frozen model; thread-compatible, not thread-safe."""
+
+    def __init__(self, model: PreTrainedModel, *, few_row_linear: bool | None = None) -> None:
+        if model.config.is_encoder_decoder:
+            raise ModelUnsupported(f"{type(model).__name__} is an encoder-decoder; a decoder-only model is needed.")
+        self.model = model
+        self.device: torch.device = model.device
+        self.dtype: torch.dtype = model.dtype
+        self._base: Any = model.get_decoder() or model.base_model
+        self._cache_name = _cache_keyword(self._base)
+        self._configs = _configs(model)
+        if few_row_linear is None:
+            few_row_linear = self.device.type == "cpu"
+        self._linear = FewRowLinear(model) if few_row_linear else None
+
+    @property
+    def width(self) -> int:
+        """Rows of the output matrix: at least the tokenizer's vocabulary."""
+        embeddings: Any = self.model.get_output_embeddings()
+        return int(embeddings.weight.shape[0])
+
+    @property
+    def max_context(self) -> int:
+        """Positions the model was made for; a very large number where it does not say."""
+        config: Any = self.model.config.get_text_config(decoder=True)
+        return int(getattr(config, "max_position_embeddings", None) or 1 << 30)
+
+    @torch.inference_mode()
+    def hidden(self, cache: KVCache, rows: Rows) -> torch.Tensor:
+        """Last hidden states [n, hidden_size] of `rows`; their KV is appended behind the committed slots."""
+        tree = TreeMask(cache.length, rows.positions, rows.visible, self.dtype, self.device)
+        with self._own_kernels(), attending(self._configs, tree):
+            out = self._base(
+                input_ids=torch.tensor([list(rows.token_ids)], device=self.device),
+                attention_mask=tree.additive(),
+                position_ids=torch.from_numpy(rows.positions).to(self.device)[None],
+                use_cache=True,
+                **{self._cache_name: cache},
+            )
+        hidden: torch.Tensor = out.last_hidden_state[0]
+        return hidden
+
+    @torch.inference_mode()
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Logits [k, width] of hidden states [k, hidden_size]."""
+        with self._own_kernels():
+            return self._head(hidden)
+
+    def prefill(self, cache: KVCache, token_ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Append the KV of `token_ids` in chunks; computes no logits. Stops between chunks when `cancelled()`."""
+        for start in range(0, len(token_ids), PREFILL_CHUNK):
+            if cancelled():
+                return
+            chunk = token_ids[start : start + PREFILL_CHUNK]
+            self.hidden(cache, Rows.chain(chunk, cache.length))
+            cache.commit(chunk, range(len(chunk)))
+
+    @cached_property
+    def _head(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        """hidden -> logits, found by comparing with the model's own logits on two tokens."""
+        linear: Any = self.model.get_output_embeddings()
+        config: Any = self.model.config.get_text_config(decoder=True)
+        ids = torch.tensor([[1, 2]], device=self.device)
+        with torch.inference_mode():
+            reference = self.model(input_ids=ids, use_cache=False).logits[0].float()
+            hidden = self._base(input_ids=ids, use_cache=False).last_hidden_state[0]
+            for head in _heads(linear, config):
+                if torch.allclose(head(hidden).float(), reference, rtol=2e-2, atol=2e-2 * float(reference.std())):
+                    return head
+        raise ModelUnsupported(
+            f"The logits of {type(self.model).__name__} are not a known function of its last hidden states; "
+            "use --decoding autoregressive with model.generate, or report the model."
+        )
+
+    @cached_property
+    def obeys_tree_mask(self) -> bool:
+        """Whether two branches of a tree come out as they do on their own (alibi and recurrent models fail this)."""
+        try:
+            return self._try_tree()
+        except Exception:  # any failure means the same: this model cannot run a tree  # noqa: BLE001
+            return False
+
+    def _try_tree(self) -> bool:
+        a, b, c, d = 3, 4, 5, 6
+        visible = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], np.bool_)
+        tree = self.hidden(KVCache(), Rows([a, b, c, d], np.array([0, 1, 1, 2]), visible))
+        chain = KVCache()
+        first = self.hidden(chain, Rows.chain([a], 0))
+        chain.commit([a], [0])
+        rest = self.hidden(chain, Rows.chain([c, d], 1))
+        own = torch.cat([first, rest]).float()
+        if any(layer.length != 3 for layer in chain.layers) or not chain.layers:
+            return False
+        with torch.inference_mode():
+            stock = self._base(input_ids=torch.tensor([[a, c, d]], device=self.device), use_cache=False)
+        loose = 2e-2 if self.dtype in (torch.bfloat16, torch.float16) else 1e-4
+        scale = float(own.abs().max()) or 1.0
+        error = max(
+            float((tree[[0, 2, 3]].float() - own).abs().max()),
+            float((stock.last_hidden_state[0].float() - own).abs().max()),
+        )
+        return error <= loose * scale
+
+    @contextmanager
+    def _own_kernels(self) -> Iterator[None]:
+        with self._linear.active() if self._linear else nullcontext():
+            yield
+
+
+def _cache_keyword(base: Any) -> str:
+    """transformers renames `past_key_values` to `cache` between 5.17 and 5.40."""
+    names = inspect.signature(base.forward).parameters
+    return "cache" if "cache" in names else "past_key_values"
+
+
+def _configs(model: PreTrainedModel) -> list[Any]:
+    """Every configuration object that a module of the model reads its attention function from."""
+    found = {id(m.config): m.config for m in model.modules() if hasattr(m, "config")}
+    return [c for c in found.values() if hasattr(c, "_attn_implementation")]
+
+
+def _heads(linear: Any, config: Any) -> Iterator[Callable[[torch.Tensor], torch.Tensor]]:
+    """The ways in which known models turn hidden states into logits."""
+    yield lambda h: linear(h)
+    cap = getattr(config, "final_logit_softcapping", None)
+    if cap:
+        yield lambda h: torch.tanh(linear(h) / cap) * cap
+    for name, sign in (("logit_scale", 1), ("logits_scaling", -1)):
+        scale = getattr(config, name, None)
+        if scale:
+            yield lambda h, f=float(scale) ** sign: linear(h) * f

@@ -1,0 +1,148 @@
+"""One request's state while it is decoded: tokens, grammar, cache, text, and why it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lookstruct.decoding.cache import KVCache
+from lookstruct.decoding.closing import MARGIN, Closer
+from lookstruct.decoding.constraint import Bitmask, Constraint, single_bit
+from lookstruct.decoding.cursor import JsonReader
+from lookstruct.decoding.request import FinishReason, Options
+from lookstruct.decoding.sampler import Choice, Sampler
+from lookstruct.decoding.stream import TextStream
+from lookstruct.decoding.vocabulary import Vocabulary
+from lookstruct.schemas.record import Stats
+
+CLOSING_ZONE = 128
+"""Tokens before the limit, beyond what closing takes, from which on closing is watched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One forward, for the trace: `accepted` tokens came out of it, `nodes` were drafted, `rows` evaluated."""
+
+    rows: int
+    nodes: int
+    accepted: int
+
+
+class Sequence:
+    """The tokens of one request and everything that follows from them.
+
+    `ids` holds prompt and generated tokens. `pending` are those whose KV is not yet in the cache: the next forward
+    evaluates them. Tokens enter one at a time through `commit`, which applies end-of-sequence, grammar, stop strings
+    and limits, so an accepted run ends exactly where plain decoding would.
+    """
+
+    def __init__(
+        self,
+        prompt_ids: Iterable[int],
+        vocabulary: Vocabulary,
+        options: Options,
+        constraint: Constraint | None,
+        closer: Closer,
+        max_new_tokens: int,
+        *,
+        is_json: bool,
+        on_text: Callable[[str], None] | None = None,
+    ) -> None:
+        self.ids = list(prompt_ids)
+        self.n_prompt = len(self.ids)
+        self.options = options
+        self.constraint = constraint
+        self.reader = JsonReader() if is_json else None
+        self.cache = KVCache()
+        self.sampler = Sampler(options)
+        self.text = bytearray()
+        self.logprobs: list[float] = []
+        self.margins: list[float] = []
+        self.origins: list[str] = []
+        self.steps: list[Step] = []
+        self.stats = Stats(prompt_tokens=self.n_prompt)
+        self.finish: FinishReason | None = None
+        self.stream = TextStream(options.stop)
+        self._vocabulary = vocabulary
+        self._closer = closer
+        self._max_new = max_new_tokens
+        self._on_text = on_text
+        self._closing = False
+        start_cost = closer.needed(constraint) if constraint is not None else 0
+        self._zone = max(options.reserve, start_cost) + CLOSING_ZONE
+
+    @property
+    def generated(self) -> list[int]:
+        """The tokens generated so far."""
+        return self.ids[self.n_prompt :]
+
+    @property
+    def n_generated(self) -> int:
+        """How many there are."""
+        return len(self.ids) - self.n_prompt
+
+    @property
+    def pending(self) -> list[int]:
+        """Committed tokens that the cache does not hold yet; never empty before the end."""
+        return self.ids[self.cache.length :]
+
+    @property
+    def remaining(self) -> int:
+        """Tokens that may still be generated."""
+        return self._max_new - self.n_generated
+
+    def mask_at(self, constraint: Constraint | None, ahead: int = 0) -> Bitmask | None:
+        """The mask `ahead` tokens further, where the grammar stands at `constraint`; None: everything is allowed."""
+        if constraint is None:
+            return None
+        return self._closer.mask(constraint) if self._must_close(constraint, ahead) else constraint.mask()
+
+    def _must_close(self, constraint: Constraint, ahead: int) -> bool:
+        """Whether the tokens left are only just enough; once true it stays true, since closing uses one up a token."""
+        left = self.remaining - ahead
+        return left <= self._zone and left <= self._closer.needed(constraint) + MARGIN
+
+    def commit(self, choice: Choice, origin: str) -> bool:
+        """Append one token; True when that ends the sequence."""
+        token = choice.token
+        self.ids.append(token)
+        self.logprobs.append(choice.logprob)
+        self.margins.append(choice.margin)
+        self.origins.append(origin)
+        if self.constraint is not None and not self._closing:
+            self._closing = self._must_close(self.constraint, 0)
+        if token in self._vocabulary.eos_ids:
+            self.finish = "closed" if self._closing else "eos"
+            return True
+        piece = self._vocabulary.token_bytes[token]
+        self.text += piece
+        if self.reader is not None:
+            self.reader.feed(piece)
+        if self.constraint is not None:
+            self.constraint.advance(token)
+        if self.stream.feed(piece):
+            self.finish = "stop"
+        elif self.constraint is not None and self.constraint.finished:
+            self.finish = "closed" if self._closing else "grammar"
+        elif self.remaining <= 0:
+            self.finish = "length"
+        return self.finish is not None
+
+    def absorb_forced(self) -> None:
+        """Append the tokens that the grammar leaves no choice about; their KV rides in the next forward."""
+        while self.finish is None and (forced := self.forced()) is not None:
+            self.stats.forced_tokens += 1
+            self.commit(Choice(forced, 0.0, float("inf")), "forced")
+
+    def forced(self) -> int | None:
+        """The only token that may come next, if there is only one."""
+        mask = self.mask_at(self.constraint)
+        return None if mask is None else single_bit(mask)
+
+    def emit(self) -> None:
+        """Hand text that is certain to the listener."""
+        if self.finish is not None:
+            self.stream.flush()
+        piece = self.stream.take()
+        if piece and self._on_text is not None:
+            self._on_text(piece)

@@ -1,0 +1,65 @@
+"""The walk: from the last committed token down the draft tree, as far as the model agrees.
+
+At each node the token is chosen exactly as plain decoding would choose it after that prefix; if it was drafted, the
+walk goes on there, and its logits are already computed. The first token that was not drafted is the bonus token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from lookstruct.decoding.constraint import single_bit
+from lookstruct.decoding.sampler import Choice
+from lookstruct.decoding.sequence import Sequence
+from lookstruct.decoding.tree import ROOT, DraftTree, Rows
+
+
+class Verdicts(Protocol):
+    """The model's answers for the rows of one forward."""
+
+    def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:
+        """The token after `node` of the tree (ROOT: after the pending tokens), reached by the drafted tokens `path`."""
+        ...
+
+
+class Judge(Protocol):
+    """Who decides: the model, or a recorded run of it."""
+
+    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Verdicts:
+        """One forward over `rows`."""
+        ...
+
+    def commit(self, sequence: Sequence, token_ids: list[int], rows: list[int]) -> None:
+        """Rows `rows` of the last forward hold `token_ids` of the text; the others are forgotten."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk committed: `nodes` are the accepted nodes, `tokens` how many tokens came out (bonus included)."""
+
+    nodes: list[int]
+    tokens: int
+
+
+def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
+    """Commit tokens along the tree until the model leaves it or the sequence ends."""
+    node, accepted, tokens = ROOT, list[int](), 0
+    while True:
+        mask = sequence.mask_at(sequence.constraint)
+        forced = None if mask is None else single_bit(mask)
+        if forced is None:
+            choice = verdicts.choose(sequence, node, accepted)
+        else:
+            choice = Choice(forced, 0.0, float("inf"))
+            sequence.stats.forced_tokens += 1
+        child = tree.child(node, choice.token)
+        origin = "forced" if forced is not None else "model" if child is None else tree.nodes[child].origin
+        ended = sequence.commit(choice, origin)
+        tokens += 1
+        if child is not None:
+            accepted.append(child)
+            node = child
+        if ended or child is None:
+            return Walked(accepted, tokens)
