@@ -1,0 +1,139 @@
+"""What a page says about itself in machine form: JSON-LD, OpenGraph and other meta tags, microdata."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urljoin
+
+from bs4 import BeautifulSoup
+from bs4.element import Tag
+
+_MOST_DEPTH = 64
+_URL_ATTRIBUTES = {
+    "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src", "img": "src",
+    "source": "src", "track": "src", "video": "src", "object": "data",
+}  # fmt: skip
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_WRAPPERS = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|(?://)?\s*\]\]>|/\*\s*\]\]>\s*\*/)\s*;?\s*$")
+
+
+def read_metadata(soup: BeautifulSoup, base_url: str) -> dict[str, Any]:
+    """The kinds of metadata that the page has: `json-ld` and `microdata` as lists, `opengraph` and `meta` as dicts.
+
+    URLs in microdata are absolute. Broken JSON-LD is repaired where that is safe, else left out.
+    """
+    found: dict[str, Any] = {
+        "json-ld": list(json_ld(soup)),
+        "microdata": list(microdata(soup, base_url)),
+        "opengraph": opengraph(soup),
+        "meta": named_meta(soup),
+    }
+    return {kind: value for kind, value in found.items() if value}
+
+
+def json_ld(soup: BeautifulSoup) -> Iterator[Any]:
+    """The objects in `script type="application/ld+json"`, lists and `@graph` unpacked."""
+    for script in soup.find_all("script", type=re.compile(r"^\s*application/ld\+json", re.IGNORECASE)):
+        value = parse_json(script.get_text())
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict):
+                graph = item.get("@graph")
+                yield from [node for node in graph if isinstance(node, dict)] if isinstance(graph, list) else [item]
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text with the flaws that pages have: comments around it, raw line ends, trailing commas.
+
+    >>> parse_json('<!-- {"a": "x\\ny", } -->'), parse_json("{oops")
+    ({'a': 'x\\ny'}, None)
+    """
+    bare = _WRAPPERS.sub("", _WRAPPERS.sub("", text)).strip().rstrip(";")
+    for candidate in (bare, _TRAILING_COMMA.sub(r"\1", bare)):
+        try:
+            return json.loads(candidate, strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def opengraph(soup: BeautifulSoup) -> dict[str, str]:
+    """`og:`, `product:`, `article:`... properties; the first value of each."""
+    return _first_values((str(tag.attrs["property"]), tag) for tag in soup.find_all("meta", property=True))
+
+
+def named_meta(soup: BeautifulSoup) -> dict[str, str]:
+    """`meta name=... content=...`, names in lower case; the first value of each."""
+    return _first_values((str(tag.attrs["name"]).lower(), tag) for tag in soup.find_all("meta", attrs={"name": True}))
+
+
+def _first_values(pairs: Iterator[tuple[str, Tag]]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for name, tag in pairs:
+        content = str(tag.attrs.get("content", "")).strip()
+        if content and name:
+            values.setdefault(name, content)
+    return values
+
+
+def microdata(soup: BeautifulSoup, base_url: str) -> Iterator[dict[str, Any]]:
+    """Top-level microdata items as `{"@type": ..., property: value or values}`."""
+    for scope in soup.find_all(itemscope=True):
+        if isinstance(scope, Tag) and "itemprop" not in scope.attrs:
+            yield _item(scope, base_url, 0)
+
+
+def _item(scope: Tag, base_url: str, depth: int) -> dict[str, Any]:
+    item: dict[str, Any] = {}
+    kind = str(scope.attrs.get("itemtype", "")).strip()
+    if kind:
+        item["@type"] = kind.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1]
+    for tag in _properties(scope):
+        value = _value(tag, base_url, depth)
+        for name in str(tag.attrs["itemprop"]).split():
+            _add(item, name, value)
+    return item
+
+
+def _properties(scope: Tag) -> Iterator[Tag]:
+    """The elements with `itemprop` that belong to `scope` itself, in document order."""
+    stack = [child for child in reversed(scope.contents) if isinstance(child, Tag)]
+    while stack:
+        tag = stack.pop()
+        if "itemprop" in tag.attrs:
+            yield tag
+        if "itemscope" not in tag.attrs:
+            stack += [child for child in reversed(tag.contents) if isinstance(child, Tag)]
+
+
+def _value(tag: Tag, base_url: str, depth: int) -> Any:
+    if "itemscope" in tag.attrs and depth < _MOST_DEPTH:
+        return _item(tag, base_url, depth + 1)
+    if "content" in tag.attrs:
+        return str(tag.attrs["content"])
+    attribute = _URL_ATTRIBUTES.get(tag.name)
+    if attribute is not None and attribute in tag.attrs:
+        return _join(base_url, str(tag.attrs[attribute]))
+    if tag.name in ("data", "meter"):
+        return str(tag.attrs.get("value", ""))
+    if tag.name == "time" and "datetime" in tag.attrs:
+        return str(tag.attrs["datetime"])
+    return " ".join(tag.get_text().split())
+
+
+def _join(base_url: str, url: str) -> str:
+    try:
+        return urljoin(base_url, url.strip())
+    except ValueError:
+        return url
+
+
+def _add(item: dict[str, Any], name: str, value: Any) -> None:
+    if name not in item:
+        item[name] = value
+    elif isinstance(item[name], list):
+        item[name].append(value)
+    else:
+        item[name] = [item[name], value]
