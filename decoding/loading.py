@@ -214,6 +214,10 @@ def _read(spec: str, load: Callable[[Any], Any]) -> Any:
             f"online?): {TWO_WAYS}."
         ) from exc
     except (ValueError, ImportError) as exc:
+        if "trust_remote_code" in str(exc):
+            raise ModelUnsupported(
+                f"{spec} brings code of its own, which is not run unasked: read it, then set trust_remote_code."
+            ) from exc
         raise ModelUnsupported(f"transformers cannot load {spec}: {_first_line(exc)}") from exc
 
 

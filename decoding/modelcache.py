@@ -1,4 +1,4 @@
-"""Key + builder -> a folder in the user's cache that is built once: whole or not at all, whoever asks, and how often.
+"""Key + builder -> a folder in the user's cache that is built once: whole or not at all, whoever asks.
 
 The builder writes into a temporary folder beside the final one, under a lock between processes; a manifest is added
 and the folder renamed. So a killed build leaves nothing that looks like a model, and what it left is swept away by the
@@ -80,7 +80,7 @@ def fault(folder: Path, *, thorough: bool = False) -> str | None:
         listed = manifest["files"] if manifest["format"] == _FORMAT else {}
     except FileNotFoundError:
         return "no manifest"
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "unreadable manifest"
     if not listed:
         return "another version's format"
@@ -152,8 +152,8 @@ def require_disk(folder: Path, needed_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed_bytes:
         raise ModelError(
-            f"Preparing the model needs {needed_bytes / 1e9:.1f} GB of disk in {models_folder()} and {free / 1e9:.1f} GB "
-            "are free: free some, or set LOOKSTRUCT_CACHE to a folder on a larger disk."
+            f"Preparing the model needs {needed_bytes / 1e9:.1f} GB of disk in {models_folder()}, and "
+            f"{free / 1e9:.1f} GB are free: free some, or set LOOKSTRUCT_CACHE to a folder on a larger disk."
         )
 
 
