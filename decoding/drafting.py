@@ -10,6 +10,7 @@ from lookstruct.decoding.calibration import Calibration
 from lookstruct.decoding.planner import MAX_DRAFT_BYTES, Offer, calibrated
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftSource
+from lookstruct.decoding.sources.window import LookaheadWindow
 from lookstruct.decoding.vocabulary import Vocabulary
 
 
@@ -18,6 +19,7 @@ class Drafter:
 
     def __init__(self, sources: Seq[DraftSource], vocabulary: Vocabulary) -> None:
         self.sources = tuple(sources)
+        self.window = next((s for s in sources if isinstance(s, LookaheadWindow)), None)
         self._vocabulary = vocabulary
         self._calibration = Calibration()
         self._offers: list[Offer] = []

@@ -125,7 +125,8 @@ class Engine:
             on_text=on_text,
         )
         request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids))
-        return sequence, Drafter(build_sources(request), self.vocabulary)
+        sources = [] if options.mode == "autoregressive" else build_sources(request)
+        return sequence, Drafter(sources, self.vocabulary)
 
     def _prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
         """KV of the prompt but for its last token, which the first step evaluates together with the first drafts."""
@@ -140,8 +141,11 @@ class Engine:
         pending = sequence.pending
         tree = self._draft(sequence, drafter, len(pending))
         clock.lap("draft_s")
-        rows = lay_out(pending, sequence.cache.length, tree)
+        window = drafter.window
+        rows = lay_out(pending, sequence.cache.length, tree, None if window is None else window.rows(pending[-1]))
         verdicts = self._judge.evaluate(sequence, rows, tree)
+        if window is not None:
+            window.learn(*verdicts.extra_argmax(window.asked))
         walked = walk(sequence, tree, verdicts)
         clock.lap("model_s")
         kept = [*range(len(pending)), *(len(pending) + node for node in walked.nodes)]

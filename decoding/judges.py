@@ -51,8 +51,9 @@ class ModelVerdicts:
         logits = self._runner.logits(self._hidden[index])
         self._logits.update(zip(nodes, logits, strict=True))
 
-    def extra_argmax(self, first: int, n: int) -> list[int]:
-        """Plain argmax of `n` extra rows from row `first` behind the tree on."""
-        start = len(self._tree) + 1 + first
-        found: list[int] = self._runner.logits(self._hidden[start : start + n]).argmax(-1).tolist()
-        return found
+    def extra_argmax(self, rows: range) -> tuple[list[int], int]:
+        """Plain argmax of some of the extra rows (0 is the first behind the tree), and of the root."""
+        first = len(self._tree) + 1
+        index = torch.tensor([0, *(first + r for r in rows)], device=self._hidden.device)
+        root, *answers = self._runner.logits(self._hidden[index]).argmax(-1).tolist()
+        return answers, root

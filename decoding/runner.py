@@ -75,7 +75,7 @@ class Runner:
         config: Any = self.model.config.get_text_config(decoder=True)
         return int(getattr(config, "max_position_embeddings", None) or 1 << 30)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def hidden(self, cache: KVCache, rows: Rows) -> torch.Tensor:
         """Last hidden states [n, hidden_size] of `rows`; their KV is appended behind the committed slots."""
         tree = TreeMask(cache.length, rows.positions, rows.visible, self.dtype, self.device)
@@ -90,7 +90,7 @@ class Runner:
         hidden: torch.Tensor = out.last_hidden_state[0]
         return hidden
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Logits [k, width] of hidden states [k, hidden_size]."""
         with self._own_kernels():
@@ -111,7 +111,7 @@ class Runner:
         linear: Any = self.model.get_output_embeddings()
         config: Any = self.model.config.get_text_config(decoder=True)
         ids = torch.tensor([[1, 2]], device=self.device)
-        with torch.inference_mode():
+        with torch.no_grad():
             reference = self.model(input_ids=ids, use_cache=False).logits[0].float()
             hidden = self._base(input_ids=ids, use_cache=False).last_hidden_state[0]
             for head in _heads(linear, config):
@@ -141,7 +141,7 @@ class Runner:
         own = torch.cat([first, rest]).float()
         if any(layer.length != 3 for layer in chain.layers) or not chain.layers:
             return False
-        with torch.inference_mode():
+        with torch.no_grad():
             stock = self._base(input_ids=torch.tensor([[a, c, d]], device=self.device), use_cache=False)
         loose = 2e-2 if self.dtype in (torch.bfloat16, torch.float16) else 1e-4
         scale = float(own.abs().max()) or 1.0

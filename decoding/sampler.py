@@ -125,7 +125,7 @@ def gumbel(seed: int, position: int, token_ids: NDArray[np.int64]) -> NDArray[np
     >>> bool((gumbel(1, 2, np.array([5, 6])) == gumbel(1, 2, np.array([4, 5, 6]))[1:]).all())
     True
     """
-    key = _mix(np.uint64(seed & 0xFFFFFFFFFFFFFFFF) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(position + 1))
+    key = _mix(np.uint64((seed + 0x9E3779B97F4A7C15 * (position + 1)) & 0xFFFFFFFFFFFFFFFF))
     bits = _mix(_mix(token_ids.astype(np.uint64) ^ key) + key)
     uniform = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
     return np.asarray(-np.log(-np.log(uniform)))

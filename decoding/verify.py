@@ -19,7 +19,11 @@ class Verdicts(Protocol):
     """The model's answers for the rows of one forward."""
 
     def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:
-        """The token after `node` of the tree (ROOT: after the pending tokens), reached by the drafted tokens `path`."""
+        """The token after `node` of the tree (ROOT: after the pending tokens), reached by the nodes `path`."""
+        ...
+
+    def extra_argmax(self, rows: range) -> tuple[list[int], int]:
+        """Plain argmax of some rows behind the tree, and of the root."""
         ...
 
 
