@@ -104,8 +104,8 @@ class JsonReader:
                 self._n += len(data) - i
                 return
             else:
-                self._between(data[i : i + 1])
                 self._n += 1
+                self._between(data[i : i + 1])
                 i += 1
 
     def _string(self, data: bytes, i: int) -> int:
@@ -145,6 +145,7 @@ class JsonReader:
         return end
 
     def _end_value(self) -> None:
+        """A value has just ended before byte `n_bytes`; `_path` and `_start` are its own. A hook for subclasses."""
         self._place = Place.AFTER_VALUE if self._kinds else Place.DONE
 
     def _between(self, byte: bytes) -> None:
@@ -161,9 +162,9 @@ class JsonReader:
         elif byte in b"{[" and self._opens_value:
             self._open(byte)
         elif byte == b'"' and self._place is Place.KEY_START:
-            self._place, self._start, self._run = Place.IN_KEY, self._n, b""
+            self._place, self._start, self._run = Place.IN_KEY, self._n - 1, b""
         elif self._opens_value:
-            self._start = self._n
+            self._start = self._n - 1
             self._place = Place.IN_STRING if byte == b'"' else Place.IN_SCALAR
             self._run = b"" if byte == b'"' else byte
 
@@ -173,7 +174,7 @@ class JsonReader:
 
     def _open(self, byte: bytes) -> None:
         self._kinds += byte
-        self._starts = (*self._starts, self._n)
+        self._starts = (*self._starts, self._n - 1)
         self._run = b""
         if byte == b"{":
             self._place = Place.KEY_START

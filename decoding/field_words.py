@@ -1,0 +1,129 @@
+"""Field names and page labels -> comparable words: `unitPrice`, `unit_price` and "Price per unit" share two.
+
+>>> similarity(words("unit_price"), words("Unit price:")), similarity(words("telephone"), words("Tel."))
+(1.0, 1.0)
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_EMPTY = frozenset({"the", "of", "a", "an", "in", "as", "or", "and", "is", "it", "for", "to", "by", "on", "at", "per"})
+_SAME = {
+    "qty": "quantity",
+    "quantities": "quantity",
+    "units": "quantity",
+    "no": "number",
+    "nr": "number",
+    "num": "number",
+    "id": "number",
+    "ref": "number",
+    "reference": "number",
+    "code": "number",
+    "tel": "phone",
+    "telephone": "phone",
+    "mobile": "phone",
+    "mail": "email",
+    "e": "email",
+    "cost": "price",
+    "rate": "price",
+    "amount": "price",
+    "desc": "description",
+    "item": "description",
+    "details": "description",
+    "vat": "tax",
+    "gst": "tax",
+    "company": "organization",
+    "employer": "organization",
+    "organisation": "organization",
+    "hiring": "organization",
+    "vendor": "seller",
+    "supplier": "seller",
+    "issuer": "seller",
+    "from": "seller",
+    "buyer": "customer",
+    "client": "customer",
+    "recipient": "customer",
+    "bill": "customer",
+    "billed": "customer",
+    "title": "name",
+    "headline": "name",
+    "heading": "name",
+    "writer": "author",
+    "authors": "author",
+    "written": "author",
+    "published": "publish",
+    "publication": "publish",
+    "posted": "publish",
+    "issued": "issue",
+    "begin": "start",
+    "begins": "start",
+    "starts": "start",
+    "ends": "end",
+    "until": "end",
+    "place": "location",
+    "venue": "location",
+    "where": "location",
+    "when": "date",
+    "day": "date",
+    "url": "link",
+    "website": "link",
+    "web": "link",
+    "homepage": "link",
+    "href": "link",
+    "salary": "pay",
+    "wage": "pay",
+    "compensation": "pay",
+    "serves": "yield",
+    "servings": "yield",
+    "makes": "yield",
+    "preparation": "prep",
+    "cooking": "cook",
+    "duration": "time",
+    "manufacturer": "brand",
+    "maker": "brand",
+    "bedrooms": "bedroom",
+    "beds": "bedroom",
+    "bathrooms": "bathroom",
+    "baths": "bathroom",
+    "stock": "availability",
+    "available": "availability",
+}
+
+
+@lru_cache(maxsize=8192)
+def words(text: str) -> frozenset[str]:
+    """The meaning-bearing words of a name, label or description, lower case, common synonyms made one.
+
+    >>> sorted(words("Qty. of items")), sorted(words("dueDate"))
+    (['description', 'quantity'], ['date', 'due'])
+    """
+    found = (_plain(match.group().lower()) for match in _WORD.finditer(text))
+    return frozenset(word for word in found if word not in _EMPTY)
+
+
+def _plain(word: str) -> str:
+    if word in _SAME:
+        return _SAME[word]
+    single = word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    return _SAME.get(single, single)
+
+
+def similarity(field: frozenset[str], label: frozenset[str], about: frozenset[str] = frozenset()) -> float:
+    """How much a label reads like a field's name, 0 to 1; `about` are the words of the field's description.
+
+    >>> similarity(words("total"), words("Total due"), words("Amount to pay, tax included"))
+    0.666...
+    >>> similarity(words("total"), words("Subtotal"))
+    0.0
+    """
+    if not field or not label:
+        return 0.0
+    shared = len(field & label)
+    if not shared:
+        return 0.3 * len(about & label) / len(label) if about else 0.0
+    missing = label - field
+    explained = 0.4 * len(missing & about)
+    return shared / (shared + 0.5 * len(field - label) + max(0.0, len(missing) - explained) * 0.5)

@@ -1,0 +1,268 @@
+"""Field + page -> likely values (`Guess`), by type, label and nearness; and a chain of best guesses over many fields."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from math import exp
+
+from lookstruct.decoding.field_words import similarity, words
+from lookstruct.decoding.json_text import dumps, number_forms
+from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.page_values import find_candidates
+from lookstruct.decoding.progress import Progress
+from lookstruct.decoding.request import Candidate, Hints
+from lookstruct.decoding.schema_walk import Path, SchemaNode
+from lookstruct.decoding.skeleton import Skeleton, literal_texts
+
+_FITS: dict[str, dict[str, float]] = {
+    "date": {"date": 1.0},
+    "number": {"price": 1.0, "number": 0.7},
+    "integer": {"number": 1.0, "price": 0.3},
+    "email": {"email": 1.0},
+    "url": {"url": 1.0},
+    "phone": {"phone": 1.0},
+    "duration": {"duration": 1.0},
+    "text": {"cell": 1.0, "line": 0.6, "heading": 0.8, "number": 0.1, "price": 0.1, "date": 0.1},
+}
+"""For each kind of field, how well each kind of candidate fits it."""
+_CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₺": "TRY"}
+_CURRENCY = re.compile("[" + re.escape("".join(_CURRENCIES)) + r"]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|SEK|NOK|DKK|PLN)\b")
+_NULL_SCORE = 0.25
+_NOTHING_SCORE = 0.35
+_BEST_STATIC = 10
+_NEXT_ON_PAGE = 5
+_MAX_VALUE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A value as JSON, the belief that it is the one, and where on the page it ends (None: it stands nowhere)."""
+
+    raw: bytes
+    p: float
+    kind: str
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """A candidate as one field sees it: `score` leaves out where the page is being copied from."""
+
+    candidate: Candidate
+    raws: tuple[bytes, ...]
+    score: float
+    likeness: float
+
+
+class _Field:
+    """What one field of the schema could hold: its fitting candidates in page order and the best of them."""
+
+    def __init__(self, kind: str, fitting: list[_Scored]) -> None:
+        self.kind = kind
+        self.fitting = fitting
+        self.starts = [scored.candidate.start for scored in fitting]
+        self.best = sorted(fitting, key=lambda scored: -scored.score)[:_BEST_STATIC]
+
+    def around(self, last: int) -> list[_Scored]:
+        """The best by label and the next ones on the page."""
+        at = bisect_left(self.starts, last)
+        nearby = self.fitting[at : at + _NEXT_ON_PAGE]
+        return [*self.best, *(scored for scored in nearby if scored not in self.best)]
+
+
+class Guesser:
+    """Guesses values for one page and schema; holds nothing that changes but caches."""
+
+    def __init__(self, hints: Hints, page: PageText, skeleton: Skeleton) -> None:
+        self._page = page
+        self._skeleton = skeleton
+        self._candidates = _merged(hints.candidates, find_candidates(page))
+        self._fields: dict[Path, _Field] = {}
+        self._ranked: dict[tuple[Path, int, bool | None], tuple[Guess, ...]] = {}
+        self._currency = _main_currency(page.text)
+
+    def field_kind(self, path: Path) -> str:
+        """The kind of field at `path`: a key of the fit table, or "" for objects, arrays and closed lists."""
+        return _field_kind(self._skeleton.node(path), _name(path))
+
+    def ranked(self, path: Path, progress: Progress) -> tuple[Guess, ...]:
+        """Guesses for the value at `path`, likeliest first; their `p` add up to less than one."""
+        key = (path, progress.last, progress.keeps_zeros)
+        if key not in self._ranked:
+            if len(self._ranked) > 2048:
+                self._ranked.clear()
+            self._ranked[key] = self._rank(path, progress.last, progress.keeps_zeros)
+        return self._ranked[key]
+
+    def matching(self, path: Path, written: bytes, progress: Progress) -> tuple[Guess, ...]:
+        """Guesses for a value that begins with `written`, likeliest first."""
+        closed = tuple(raw for raw in literal_texts(self._skeleton.node(path)) if raw.startswith(written))
+        if closed:
+            return tuple(Guess(raw, 0.9 / len(closed), "closed") for raw in closed)
+        field = self._field(path)
+        found = [(raw, scored) for scored in field.fitting for raw in scored.raws if raw.startswith(written)]
+        return _weighed([(raw, s, self._live(s, path, progress.last)) for raw, s in found], field.kind, "begun")
+
+    def chain(self, path: Path | None, progress: Progress, end: int | None, limit: int) -> bytes:
+        """The best guess of everything from the value at `path` on, about `limit` bytes, as far as one dares.
+
+        It stops where the schema leaves a choice that the page's values do not settle: at arrays, and at the end of
+        an array's item.
+        """
+        text, last = b"", progress.last if end is None else end
+        while path is not None and len(text) < limit:
+            opened, path = self._skeleton.descend(path)
+            text += opened
+            best = self._rank_cached(path, last, progress.keeps_zeros)[:1]
+            if not best:
+                return text + self._skeleton.opening(path)
+            text += best[0].raw
+            last = best[0].end or last
+            ways = self._skeleton.after(path)
+            if len(ways) != 1:
+                return text
+            text, path = text + ways[0].text, ways[0].path
+        return text
+
+    def _rank_cached(self, path: Path, last: int, keeps_zeros: bool | None) -> tuple[Guess, ...]:
+        key = (path, last, keeps_zeros)
+        if key not in self._ranked:
+            self._ranked[key] = self._rank(path, last, keeps_zeros)
+        return self._ranked[key]
+
+    def _rank(self, path: Path, last: int, keeps_zeros: bool | None) -> tuple[Guess, ...]:
+        node = self._skeleton.node(path)
+        if (closed := literal_texts(node)) or not (field := self._field(path)).kind:
+            return self._closed(node, closed)
+        if "currency" in _name(path) and self._currency:
+            return (Guess(dumps(self._currency), 0.85, "currency"),)
+        scored = [(s, self._live(s, path, last)) for s in field.around(last)]
+        options = [(_form(s.raws, keeps_zeros), s, score) for s, score in scored]
+        guesses = _weighed(options, field.kind, "", null=node.nullable)
+        return guesses
+
+    def _closed(self, node: SchemaNode, texts: list[bytes]) -> tuple[Guess, ...]:
+        """Members of a closed list, those whose words stand on the page first."""
+        if not texts:
+            return ()
+        page = self._page.flat.casefold()
+        shown = [raw for raw in texts if _spoken(raw) and _spoken(raw) in page]
+        others = [raw for raw in texts if raw not in shown]
+        weights = [(raw, 3.0) for raw in shown] + [(raw, 1.0) for raw in others]
+        weights += [(b"null", 1.0)] if node.nullable else []
+        total = sum(weight for _, weight in weights)
+        return tuple(Guess(raw, 0.95 * weight / total, "closed") for raw, weight in weights)
+
+    def _field(self, path: Path) -> _Field:
+        generic = tuple(step if isinstance(step, str) else 0 for step in path)
+        if generic not in self._fields:
+            self._fields[generic] = self._make_field(generic)
+        return self._fields[generic]
+
+    def _make_field(self, path: Path) -> _Field:
+        node = self._skeleton.node(path)
+        kind = _field_kind(node, _name(path))
+        if not kind:
+            return _Field("", [])
+        name, about = _name(path), words(node.words)
+        around = frozenset().union(*(words(step) for step in path[:-1] if isinstance(step, str))) if kind else name
+        fitting = []
+        for candidate in self._candidates:
+            fit = _FITS[kind].get(candidate.kind, 0.0)
+            raws = _raws(candidate, node) if fit else ()
+            if raws:
+                label = words(candidate.label)
+                like = max(similarity(name, label, about), 0.9 * similarity(name | around, label, about))
+                fitting.append(_Scored(candidate, raws, fit * (0.12 + like), like))
+        return _Field(kind, fitting)
+
+    def _live(self, scored: _Scored, path: Path, last: int) -> float:
+        """The score, moved by where the candidate stands: just after what was copied last is best."""
+        ahead = scored.candidate.start - last
+        near = exp(-ahead / 160.0) if ahead >= 0 else 0.25 * exp(ahead / 400.0)
+        passed = ahead < 0 and any(isinstance(step, int) for step in path)
+        return scored.score * (0.5 + 1.5 * near) * (0.2 if passed else 1.0)
+
+
+def _weighed(
+    options: list[tuple[bytes, _Scored, float]], field: str, how: str, null: bool = False
+) -> tuple[Guess, ...]:
+    """Scores made beliefs: each one's share, with something left for values that nobody thought of."""
+    best: dict[bytes, tuple[float, _Scored]] = {}
+    for raw, scored, score in options:
+        if raw not in best or best[raw][0] < score:
+            best[raw] = (score, scored)
+    rest = (_NOTHING_SCORE if not how else 0.1) + (_NULL_SCORE if null else 0.0)
+    total = sum(score for score, _ in best.values()) + rest
+    guesses = [
+        Guess(
+            raw,
+            score / total,
+            f"{field}:{how or _evidence(scored)}",
+            scored.candidate.start + len(scored.candidate.text),
+        )
+        for raw, (score, scored) in best.items()
+    ]
+    if null:
+        guesses.append(Guess(b"null", _NULL_SCORE / total, "null"))
+    return tuple(sorted(guesses, key=lambda guess: -guess.p))
+
+
+def _evidence(scored: _Scored) -> str:
+    return "label" if scored.likeness >= 0.6 else "hint" if scored.likeness > 0 else "place"
+
+
+def _form(raws: tuple[bytes, ...], keeps_zeros: bool | None) -> bytes:
+    """The way of writing a number that the record has shown so far; the page's own until it has shown one."""
+    return raws[1] if keeps_zeros is False and len(raws) > 1 else raws[0]
+
+
+def _merged(given: tuple[Candidate, ...], found: tuple[Candidate, ...]) -> list[Candidate]:
+    """Both lists in page order; what was given wins over the same thing found here."""
+    known = {(c.text, c.kind, c.start) for c in given}
+    both = [*given, *(c for c in found if (c.text, c.kind, c.start) not in known)]
+    return sorted((c for c in both if len(c.text) <= _MAX_VALUE), key=lambda c: c.start)
+
+
+def _raws(candidate: Candidate, node: SchemaNode) -> tuple[bytes, ...]:
+    """The ways the candidate would be written as a value of this type; () if it cannot be one."""
+    if node.only("integer", "number"):
+        return tuple(form.encode() for form in number_forms(candidate.text, integer=node.only("integer")))
+    if node.format == "date" and (candidate.kind != "date" or "T" in candidate.text):
+        return ()
+    if node.format == "date-time" and candidate.kind == "date" and "T" not in candidate.text:
+        return (dumps(candidate.text + "T00:00:00"),)
+    return (dumps(candidate.text),)
+
+
+def _name(path: Path) -> frozenset[str]:
+    return words(next((step for step in reversed(path) if isinstance(step, str)), ""))
+
+
+_BY_FORMAT = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "url": "url", "duration": "duration"}
+
+
+def _field_kind(node: SchemaNode, name: frozenset[str]) -> str:
+    if node.only("integer"):
+        return "integer"
+    if node.only("integer", "number"):
+        return "number"
+    if not node.only("string"):
+        return ""
+    if node.format in _BY_FORMAT:
+        return _BY_FORMAT[node.format]
+    return next((kind for kind in ("email", "phone") if kind in name), "url" if name & {"link", "image"} else "text")
+
+
+def _spoken(raw: bytes) -> str:
+    """A closed list's member as a page would say it: `"InStock"` as "in stock"."""
+    text = raw.decode().strip('"')
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]", " ", text).casefold() if raw.startswith(b'"') else ""
+
+
+def _main_currency(text: str) -> str:
+    """The currency that the page names most often, as an ISO code."""
+    found = [_CURRENCIES.get(match.group(), match.group()) for match in _CURRENCY.finditer(text)]
+    return max(dict.fromkeys(found), key=found.count) if found else ""

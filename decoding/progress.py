@@ -1,0 +1,115 @@
+"""Record so far -> its finished values, and where on the page each of them was probably taken from."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+
+from lookstruct.decoding.cursor import JsonReader
+from lookstruct.decoding.json_text import plain_number
+from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.request import Hints
+from lookstruct.decoding.schema_walk import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A finished leaf value: `raw` as written, `start` its offset on the page (None where it was not found)."""
+
+    path: Path
+    value: str | float | bool | None
+    raw: bytes
+    start: int | None
+    end: int | None
+
+
+class _Recorder(JsonReader):
+    """A reader that notes the leaf values as they end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended: list[tuple[Path, int, int]] = []
+
+    def _end_value(self) -> None:
+        super()._end_value()
+        self.ended.append((self._path, self._start, self._n))
+
+
+class Progress:
+    """Follows one growing text; `last` is where the page was last copied from (the end of that value).
+
+    Values on a page stand mostly in the order of the record's fields, so the place after the last one is the best
+    place to look for the next.
+    """
+
+    def __init__(self, hints: Hints, page: PageText) -> None:
+        self.page = page
+        self.last = 0
+        self.keeps_zeros: bool | None = None  # whether numbers were written as 15.00 rather than 15 or 15.0
+        self.done: dict[Path, Done] = {}
+        self.items: dict[Path, dict[int, dict[Path, Done]]] = {}  # array -> index -> place in the item -> value
+        self._numbers: dict[float, list[int]] = defaultdict(list)
+        self._texts: dict[str, list[int]] = defaultdict(list)
+        for candidate in hints.candidates:
+            self._texts[candidate.text].append(candidate.start)
+            plain = plain_number(candidate.text)
+            if plain is not None and candidate.kind in ("number", "price"):
+                self._numbers[float(plain)].append(candidate.start)
+        self._recorder = _Recorder()
+        self._seen = b""
+
+    def update(self, text: bytes) -> None:
+        """Take in `text`, all that was generated; a text that does not continue the last one starts afresh."""
+        n = self._recorder.n_bytes
+        if not text.startswith(self._seen):
+            self._restart()
+            n = 0
+        if len(text) == n:
+            return
+        self._recorder.feed(text[n:])
+        self._seen = text
+        for path, start, end in self._recorder.ended:
+            self._note(path, text[start:end])
+        self._recorder.ended.clear()
+
+    def _restart(self) -> None:
+        self._recorder, self._seen = _Recorder(), b""
+        self.last, self.keeps_zeros = 0, None
+        self.done.clear()
+        self.items.clear()
+
+    def _note(self, path: Path, raw: bytes) -> None:
+        if raw[:1] in (b"{", b"["):
+            return
+        try:
+            value = json.loads(raw)
+        except ValueError:
+            return
+        start, end = self._locate(value)
+        done = self.done[path] = Done(path, value, raw, start, end)
+        for depth, step in enumerate(path):
+            if isinstance(step, int):
+                self.items.setdefault(path[:depth], {}).setdefault(step, {})[path[depth + 1 :]] = done
+        if end is not None:
+            self.last = end
+        if b"." in raw and isinstance(value, float):
+            self.keeps_zeros = raw.endswith(b"0") and not raw.endswith(b".0")
+
+    def _locate(self, value: object) -> tuple[int | None, int | None]:
+        """Where the value stands on the page, nearest after the last place."""
+        if isinstance(value, str) and value.strip():
+            size, found = len(value), self.page.find(value, self.last)
+            if found is None:
+                found = _nearest(self._texts.get(value, ()), self.last)
+            return (None, None) if found is None else (found, found + size)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            found = _nearest(self._numbers.get(float(value), ()), self.last)
+            return (None, None) if found is None else (found, self.page.word_end(found))
+        return None, None
+
+
+def _nearest(starts: list[int] | tuple[int, ...], last: int) -> int | None:
+    """The first start after `last`, else the last one before it."""
+    later = [start for start in starts if start >= last]
+    return min(later) if later else max(starts, default=None)

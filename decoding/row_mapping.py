@@ -1,0 +1,250 @@
+"""Items written so far -> which row of the page gave each, which cell each field (`RowMapping`): then the next rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lookstruct.decoding.atom_values import AtomValues, Place, Reader
+from lookstruct.decoding.field_words import similarity, words
+from lookstruct.decoding.json_text import dumps, number_forms
+from lookstruct.decoding.page_values import Labels
+from lookstruct.decoding.progress import Done
+from lookstruct.decoding.schema_walk import Path, SchemaNode
+
+_REACH = 12  # lines of one item
+_LOOK_AHEAD = 10  # lines that are tried for the next item
+_ENOUGH_HEADERS = 2
+_READERS = ("text", "cell", "price", "number", "date", "duration", "url", "email", "phone", "any number", "part")
+
+Items = Mapping[int, Mapping[Path, Done]]
+
+
+class Column(NamedTuple):
+    """Where an item's field stands: lines below the item's own line, atom within that line, and how it is read."""
+
+    below: int
+    atom: int
+    reader: Reader
+
+
+@dataclass(frozen=True, slots=True)
+class RowMapping:
+    """How items come from the page. `lines` are the items' own lines, by index; `fields` without a column or a
+    constant are unknown. `short` tells how numbers of a field were written: without trailing zeros or with.
+    """
+
+    columns: Mapping[Path, Column]
+    constants: Mapping[Path, bytes] = field(default_factory=dict)
+    lines: Mapping[int, int] = field(default_factory=dict)
+    short: Mapping[Path, bool] = field(default_factory=dict)
+    first: int | None = None  # where the first item is expected, for mappings that come from a header
+
+    @property
+    def reach(self) -> int:
+        """Lines that an item takes, its own included."""
+        return 1 + max((column.below for column in self.columns.values()), default=0)
+
+
+class RowMapper:
+    """Learns and applies mappings on one page."""
+
+    def __init__(self, values: AtomValues) -> None:
+        self._values = values
+        self._page = values.page
+        self._labels = Labels(values.page)
+
+    def learn(self, items: Items) -> RowMapping | None:
+        """The mapping that explains the items written so far, None if the page explains none of them."""
+        key = self._key_field(items)
+        if key is None:
+            return None
+        lines = self._lines(items, key)
+        if not lines:
+            return None
+        votes: dict[Path, Counter[Column]] = {}
+        for index, line in lines.items():
+            for rel, done in items[index].items():
+                seen = {column for place in self._places(done) if (column := self._column(place, line)) is not None}
+                votes.setdefault(rel, Counter()).update(seen)
+        columns = {rel: max(count, key=lambda c: _merit(count, c)) for rel, count in votes.items() if count}
+        constants = _constants(items, {rel: votes[rel][column] for rel, column in columns.items()})
+        columns = {rel: column for rel, column in columns.items() if rel not in constants}
+        return RowMapping(columns, constants, lines, self._short(items)) if columns else None
+
+    def from_header(self, fields: Mapping[Path, SchemaNode]) -> RowMapping | None:
+        """The mapping that a table's header promises for items with these fields."""
+        best: tuple[float, RowMapping | None] = (0.0, None)
+        for at, header in enumerate(self._labels.headers):
+            if header == at and at + 1 < len(self._page.lines):
+                columns, score = self._match_header(at, fields)
+                if len(columns) >= _ENOUGH_HEADERS and score > best[0]:
+                    best = score, RowMapping(columns, first=at + 1)
+        return best[1]
+
+    def from_heading(self, name: str) -> RowMapping | None:
+        """A list under a heading that reads like the field's name."""
+        wanted = words(name)
+        for at, line in enumerate(self._page.lines[:-1]):
+            text = self._page.atom_text(line.first)
+            if line.last - line.first == 1 and len(text) < 40 and similarity(wanted, words(text)) >= 0.6:
+                return RowMapping({(): Column(0, 0, Reader("text", 0))}, first=at + 1)
+        return None
+
+    def next_lines(self, mapping: RowMapping, index: int) -> Iterator[int]:
+        """Lines where the item `index` may stand, likeliest first."""
+        if index in mapping.lines:
+            yield mapping.lines[index]
+            return
+        if not mapping.lines:
+            if mapping.first is not None:
+                yield from range(mapping.first, min(mapping.first + 3, len(self._page.lines)))
+            return
+        last = max(mapping.lines)
+        start, shape = mapping.lines[last], self._page.lines[mapping.lines[last]].shape
+        period = _period(mapping.lines)
+        first = start + max(mapping.reach, 1) if period is None else start + period
+        for line in range(first, min(first + _LOOK_AHEAD, len(self._page.lines))):
+            if self._page.lines[line].shape == shape:
+                yield line
+
+    def value(self, mapping: RowMapping, rel: Path, line: int, node: SchemaNode) -> bytes | None:
+        """The field of the item at `line` as JSON, None where the page does not say."""
+        if rel in mapping.constants:
+            return mapping.constants[rel]
+        column = mapping.columns.get(rel)
+        text = None if column is None else self._read(column, line)
+        raw = None if text is None else _as_json(text, node, mapping.short.get(rel, False))
+        return b"null" if raw is None and node.nullable else raw
+
+    def _read(self, column: Column, line: int) -> str | None:
+        at = line + column.below
+        if not 0 <= at < len(self._page.lines):
+            return None
+        row = self._page.lines[at]
+        atom = row.first + column.atom
+        return self._values.read(atom, column.reader) if atom < row.last else None
+
+    def fits(self, mapping: RowMapping, line: int, nodes: Mapping[Path, SchemaNode]) -> bool:
+        """Whether an item could stand at `line`: at least half of its columns can be read as their type there."""
+        readable = [
+            text is not None and _as_json(text, nodes.get(rel, SchemaNode()), short=False) is not None
+            for rel, column in mapping.columns.items()
+            for text in [self._read(column, line)]
+        ]
+        return sum(readable) * 2 > len(readable)
+
+    def _places(self, done: Done) -> list[Place]:
+        if isinstance(done.value, str):
+            return self._values.places(done.value)
+        if isinstance(done.value, bool) or done.value is None:
+            return []
+        return self._values.number_places(float(done.value))
+
+    def _key_field(self, items: Items) -> Path | None:
+        """The field that finds an item's line: one that stands on the page in most items, text before numbers."""
+        found: Counter[Path] = Counter()
+        texts: set[Path] = set()
+        for item in items.values():
+            for rel, done in item.items():
+                if self._places(done):
+                    found[rel] += 1
+                    if isinstance(done.value, str) and len(done.value) > 2:
+                        texts.add(rel)
+        return max(found, key=lambda rel: (found[rel], rel in texts), default=None)
+
+    def _lines(self, items: Items, key: Path) -> dict[int, int]:
+        """The line of each item that has its key field: near its other fields, and after the item before."""
+        lines: dict[int, int] = {}
+        last = -1
+        for index in sorted(items):
+            done = items[index].get(key)
+            if done is None:
+                continue
+            options = list(dict.fromkeys(self._page.line_of(place.atom) for place in self._places(done)))
+            if not options:
+                continue
+            ahead = [line for line in options if line > last] or options
+            line = max(ahead, key=lambda at: (self._support(items[index], at), -abs(at - last)))
+            lines[index] = last = line
+        return lines
+
+    def _support(self, item: Mapping[Path, Done], line: int) -> int:
+        """How many of the item's fields stand within reach of `line`."""
+        return sum(
+            any(abs(self._page.line_of(place.atom) - line) <= _REACH for place in self._places(done))
+            for done in item.values()
+        )
+
+    def _column(self, place: Place, line: int) -> Column | None:
+        at = self._page.line_of(place.atom)
+        if abs(at - line) > _REACH:
+            return None
+        return Column(at - line, place.atom - self._page.lines[at].first, place.reader)
+
+    def _match_header(self, at: int, fields: Mapping[Path, SchemaNode]) -> tuple[dict[Path, Column], float]:
+        row = self._page.lines[at]
+        cells = [words(self._page.atom_text(atom)) for atom in range(row.first, row.last)]
+        columns: dict[Path, Column] = {}
+        total = 0.0
+        for rel, node in fields.items():
+            name = words(" ".join(step for step in rel if isinstance(step, str)))
+            likeness = [similarity(name, cell, words(node.words)) for cell in cells]
+            best = max(range(len(cells)), key=lambda i: likeness[i])
+            if likeness[best] >= 0.4:
+                columns[rel] = Column(0, best, _reader_for(node))
+                total += likeness[best]
+        return columns, total
+
+    def _short(self, items: Items) -> dict[Path, bool]:
+        """Per field, whether its numbers were last written shorter than they stand on the page."""
+        found: dict[Path, bool] = {}
+        for item in items.values():
+            for rel, done in item.items():
+                if isinstance(done.value, int | float) and not isinstance(done.value, bool):
+                    shown = {
+                        text
+                        for place in self._places(done)
+                        if (text := self._values.read(*place)) is not None and "." in text and text.endswith("0")
+                    }
+                    if shown:
+                        found[rel] = not (b"." in done.raw and done.raw.endswith(b"0"))
+        return found
+
+
+def _period(lines: Mapping[int, int]) -> int | None:
+    """The lines from one item to the next where that is always the same, None where it is not known."""
+    ordered = [lines[index] for index in sorted(lines)]
+    steps = {b - a for a, b in zip(ordered, ordered[1:], strict=False)}
+    return steps.pop() if len(steps) == 1 and min(steps) > 0 else None
+
+
+def _merit(count: Counter[Column], column: Column) -> tuple[int, int, int, int]:
+    kind = column.reader.kind
+    rank = _READERS.index(kind) if kind in _READERS else len(_READERS)
+    return count[column], -abs(column.below), -rank, -column.atom
+
+
+def _constants(items: Items, explained: Mapping[Path, int]) -> dict[Path, bytes]:
+    """Fields that have had one value in all items, and that the page explains less well."""
+    raws: dict[Path, list[bytes]] = {}
+    for item in items.values():
+        for rel, done in item.items():
+            raws.setdefault(rel, []).append(done.raw)
+    return {rel: seen[0] for rel, seen in raws.items() if len(set(seen)) == 1 and explained.get(rel, 0) < len(seen)}
+
+
+def _reader_for(node: SchemaNode) -> Reader:
+    if node.only("integer", "number"):
+        return Reader("any number", 0)
+    return Reader("date", 0) if node.format in ("date", "date-time") else Reader("text", 0)
+
+
+def _as_json(text: str, node: SchemaNode, short: bool) -> bytes | None:
+    """A reading as a value of the field's type, None if it cannot be one."""
+    if node.only("integer", "number"):
+        forms = number_forms(text, integer=node.only("integer"))
+        return forms[min(len(forms) - 1, int(short))].encode() if forms else None
+    return dumps(text) if not node.types or "string" in node.types else None
