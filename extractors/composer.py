@@ -90,7 +90,9 @@ def _preformatted(built: Built, tag: Tag) -> Line:
     """The line without the empty lines around it; its links move along."""
     text = built.text.rstrip()
     n_cut = len(text) - len(text.lstrip("\n"))
-    links = [Piece(max(link.start - n_cut, 0), min(link.end - n_cut, len(text) - n_cut), link.value) for link in built.links]
+    links = [
+        Piece(max(link.start - n_cut, 0), min(link.end - n_cut, len(text) - n_cut), link.value) for link in built.links
+    ]
     return Line(text[n_cut:], tag, links=[link for link in links if link.start <= link.end])
 
 

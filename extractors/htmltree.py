@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 from bs4.element import Tag
+from lxml import etree
 
 MAX_PATH_DEPTH = 256
 """Below this depth elements get the path of their ancestor at this depth, so that paths stay linear in the page."""
@@ -119,3 +120,29 @@ def step(name: str, index: int, total: int) -> str:
     """
     escaped = name if name.isalnum() else _CSS_SPECIAL.sub(r"\\\1", name)
     return escaped if total == 1 else f"{escaped}:nth-of-type({index})"
+
+
+def marked_paths(html: str, mark: str) -> frozenset[str]:
+    """Paths of the topmost elements that carry the attribute `mark`, as `Paths` gives them, without a soup.
+
+    >>> marked_paths("<p>a</p><p x><b x>b</b></p>", "x")
+    frozenset({'html > body > p:nth-of-type(2)'})
+    """
+    if mark not in html:
+        return frozenset()
+    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
+    root = etree.fromstring(html.encode("utf-8", "replace"), parser)
+    found: set[str] = set()
+    stack = [(root, step(root.tag, 1, 1), 1)] if root is not None else []
+    while stack:
+        element, path, depth = stack.pop()
+        if mark in element.attrib:
+            found.add(path)
+        else:
+            children = [child for child in element if isinstance(child.tag, str)]
+            totals, seen = Counter(child.tag for child in children), Counter[str]()
+            for child in children:
+                seen[child.tag] += 1
+                name = step(child.tag, seen[child.tag], totals[child.tag])
+                stack.append((child, f"{path}{_SEPARATOR}{name}" if depth < MAX_PATH_DEPTH else path, depth + 1))
+    return frozenset(found)

@@ -17,7 +17,9 @@ _URL_ATTRIBUTES = {
     "source": "src", "track": "src", "video": "src", "object": "data",
 }  # fmt: skip
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-_WRAPPERS = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|(?://)?\s*\]\]>|/\*\s*\]\]>\s*\*/)\s*;?\s*$")
+_WRAPPERS = re.compile(
+    r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|(?://)?\s*\]\]>|/\*\s*\]\]>\s*\*/)\s*;?\s*$"
+)
 
 
 def read_metadata(soup: BeautifulSoup, base_url: str) -> dict[str, Any]:

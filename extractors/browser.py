@@ -1,0 +1,121 @@
+"""Finding and starting Chromium: Playwright's own, else one on the system."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Browser, Playwright
+from playwright.async_api import Error as PlaywrightError
+
+from lookstruct.schemas.errors import BrowserUnavailable
+
+ENV_CHROMIUM = "LOOKSTRUCT_CHROMIUM"
+"""Environment variable with the path of the Chromium to use, before any other."""
+
+SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge")
+
+NO_SANDBOX_NOTE = "Chromium runs without its sandbox because this process is root: run as another user where you can"
+
+_HOW_TO_GET_ONE = (
+    f"run `playwright install chromium`, or install Debian's package `chromium`, or set {ENV_CHROMIUM} to its path"
+)
+
+# Playwright already switches most background traffic off; these are what is left.
+_QUIET = (
+    "--disable-background-networking",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
+    "--metrics-recording-only",
+    "--no-first-run",
+    "--no-pings",
+    "--dns-prefetch-disable",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chromium:
+    """A Chromium to launch; `path` None means the one that Playwright installed."""
+
+    path: str | None
+    origin: str
+
+
+def find_chromium(playwright_path: str | None = None) -> Chromium:
+    """The Chromium to use, or `BrowserUnavailable`.
+
+    `playwright_path` is where Playwright would have its own (`playwright.chromium.executable_path`), if known.
+    """
+    override = os.environ.get(ENV_CHROMIUM)
+    if override:
+        if shutil.which(override) is None:
+            raise BrowserUnavailable(f"{ENV_CHROMIUM} names {override}, which is not a program: correct or unset it")
+        return Chromium(override, ENV_CHROMIUM)
+    if playwright_path is not None and _playwright_has_one(Path(playwright_path)):
+        return Chromium(None, "playwright")
+    for path in _on_system():
+        return Chromium(path, "system")
+    raise BrowserUnavailable(f"no Chromium was found: {_HOW_TO_GET_ONE}")
+
+
+def _playwright_has_one(executable: Path) -> bool:
+    """Whether the full browser or the headless shell of this revision is there (either serves)."""
+    if executable.exists():
+        return True
+    folder = next((parent for parent in executable.parents if parent.name.startswith("chromium-")), None)
+    if folder is None:
+        return False
+    shell = folder.with_name(folder.name.replace("chromium-", "chromium_headless_shell-"))
+    return shell.is_dir()
+
+
+def _on_system() -> Iterator[str]:
+    for name in SYSTEM_NAMES:
+        path = shutil.which(name)
+        if path is not None:
+            yield path
+
+
+def is_root() -> bool:
+    """Whether this process is root, under which Chromium's sandbox cannot start."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+async def launch(playwright: Playwright, temporary: Path, *, headless: bool = True) -> Browser:
+    """Start Chromium, quiet in the background, its temporary files in `temporary`; `BrowserUnavailable` if it won't.
+
+    Signals are left to us: on Ctrl-C the caller closes the browser in order.
+    """
+    chromium = find_chromium(playwright.chromium.executable_path)
+    try:
+        return await playwright.chromium.launch(
+            executable_path=chromium.path,
+            headless=headless,
+            args=list(_QUIET),
+            chromium_sandbox=not is_root(),
+            env={**os.environ, "TMPDIR": str(temporary)},
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+    except PlaywrightError as exc:
+        raise BrowserUnavailable(_why(chromium, str(exc))) from exc
+
+
+def _why(chromium: Chromium, message: str) -> str:
+    name = chromium.path or "Playwright's Chromium"
+    if "shared libraries" in message:
+        return f"{name} lacks system libraries: run `playwright install-deps chromium`, or use Debian's `chromium`"
+    if "sandbox" in message.lower():
+        return f"{name} cannot start its sandbox here: allow unprivileged user namespaces, or run it in a container as root"
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "no reason given")
+    return f"{name} would not start ({first}): {_HOW_TO_GET_ONE}"

@@ -1,0 +1,43 @@
+"""How to fetch a page: one settings model, shared by the command line, the configuration file and batch runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+Wait = Literal["dom", "load", "settled", "networkidle"]
+ResourceType = Literal["image", "font", "media", "stylesheet", "script", "xhr", "fetch", "websocket", "other"]
+
+
+class FetchOptions(BaseModel):
+    """How to fetch a page; every field has a default that suits an ordinary page."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    timeout_s: PositiveFloat = Field(30.0, description="Seconds for the whole page: connection, loading, settling.")
+    wait: Wait = Field(
+        "settled",
+        description=(
+            "When the page counts as loaded: its markup is read (dom), its resources too (load), its visible text has "
+            "stopped changing (settled), or the network has been quiet for half a second (networkidle)."
+        ),
+    )
+    settle_s: PositiveFloat = Field(5.0, description="Most seconds to wait for a page to settle after loading.")
+    selector: str | None = Field(None, description="Also wait until an element matches this CSS selector.")
+    render: bool | None = Field(
+        None,
+        description="Read through the browser, JavaScript and all; unless told: yes for URLs and files, no for HTML.",
+    )
+    base_url: str | None = Field(None, description="What relative links of standard input or given HTML start from.")
+    user_agent: str | None = Field(None, description="User agent to send instead of Chromium's own.")
+    headers: dict[str, str] = Field(default_factory=dict, description="Extra HTTP headers to send.")
+    locale: str | None = Field(None, description="Language to ask for, such as de-DE.")
+    timezone: str | None = Field(None, description="Time zone that pages see, such as Europe/Berlin.")
+    viewport: tuple[PositiveInt, PositiveInt] = Field((1280, 1024), description="Window width and height in pixels.")
+    block: frozenset[ResourceType] = Field(
+        frozenset({"image", "font", "media"}), description="Kinds of resources that are not loaded."
+    )
+    max_bytes: PositiveInt = Field(20_000_000, description="Largest page, and largest single resource, in bytes.")
+    max_nodes: PositiveInt = Field(300_000, description="Most elements of a page that are read.")
+    screenshot: bool = Field(False, description="Keep a picture of the whole page.")

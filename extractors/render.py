@@ -1,0 +1,197 @@
+"""One page in the browser: navigate, wait, read. A URL -> `Page`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Response, Route
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page as Tab
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from lookstruct.extractors.contenttypes import check_content_type, not_a_page
+from lookstruct.extractors.htmltree import marked_paths
+from lookstruct.extractors.inpage import SNAPSHOT
+from lookstruct.extractors.neterrors import fetch_error, net_error_name
+from lookstruct.extractors.options import FetchOptions
+from lookstruct.extractors.tags import MARK_HIDDEN
+from lookstruct.extractors.traffic import Traffic
+from lookstruct.extractors.waits import wait_until_ready
+from lookstruct.schemas.document import Page
+from lookstruct.schemas.errors import EmptyPage, FetchError, FetchTimeout, HTTPStatusError, PageTooLarge
+
+_CLOSE_S = 5.0
+_MOST_DEPTH = 1000
+_PAGE_SCHEMES = ("http:", "https:", "data:", "blob:", "about:")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to navigate to: `url`, or `body` shown under that URL; `name` is what messages call it."""
+
+    url: str
+    name: str
+    body: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the page is a file, which may load other files."""
+        return self.url.startswith("file:")
+
+
+async def render(browser: Browser, job: Job, options: FetchOptions) -> Page:
+    """Load a page in a context of its own, which is closed whatever happens, and read it.
+
+    Raises one of the `FetchError`s, `FetchTimeout` after `options.timeout_s`.
+    """
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(options.timeout_s), _tab(browser, options) as tab:
+            page = await _Visit(tab, job, options, began).read()
+    except TimeoutError as exc:
+        raise FetchTimeout(
+            f"{job.name} did not load within {options.timeout_s:g} s: raise timeout_s, or check it in a browser"
+        ) from exc
+    return page
+
+
+@asynccontextmanager
+async def _tab(browser: Browser, options: FetchOptions) -> AsyncIterator[Tab]:
+    context = await browser.new_context(**_context_settings(options))
+    try:
+        yield await context.new_page()
+    finally:
+        await _close(context)
+
+
+def _context_settings(options: FetchOptions) -> dict[str, Any]:
+    width, height = options.viewport
+    return {
+        "viewport": {"width": width, "height": height},
+        "user_agent": options.user_agent,
+        "locale": options.locale,
+        "timezone_id": options.timezone,
+        "extra_http_headers": options.headers or None,
+        "accept_downloads": False,
+        "service_workers": "block",
+        "reduced_motion": "reduce",  # what would fade in is there at once
+        "color_scheme": "light",
+    }
+
+
+async def _close(context: BrowserContext) -> None:
+    """Close even while being cancelled; a browser that does not answer is left to its owner."""
+    with suppress(PlaywrightError, TimeoutError):
+        await asyncio.wait_for(asyncio.shield(context.close()), _CLOSE_S)
+
+
+class _Visit:
+    """One visit of one page, from navigation to `Page`."""
+
+    def __init__(self, tab: Tab, job: Job, options: FetchOptions, began: float) -> None:
+        self._tab = tab
+        self._job = job
+        self._options = options
+        self._began = began
+        self._traffic = Traffic(tab, options.max_bytes)
+        self._notes: list[str] = []
+
+    async def read(self) -> Page:
+        await self._tab.route("**/*", self._gate)
+        await self._traffic.watch()
+        try:
+            response = await self._navigate()
+            self._check(response)
+            self._notes += await wait_until_ready(self._tab, self._traffic, self._options)
+            return await self._page()
+        except PlaywrightError as exc:
+            raise self._explained(exc) from exc
+
+    async def _gate(self, route: Route) -> None:
+        """Let a request pass, answer it, or refuse it."""
+        request = route.request
+        is_page = request.is_navigation_request() and request.frame == self._tab.main_frame
+        with suppress(PlaywrightError):  # the page may be gone by now
+            if is_page and self._job.body is not None and request.url == self._job.url:
+                await route.fulfill(body=self._job.body, content_type="text/html; charset=utf-8")
+            elif request.resource_type in self._options.block or not self._may_load(request.url):
+                await route.abort("blockedbyclient")
+            else:
+                await route.continue_()
+
+    def _may_load(self, url: str) -> bool:
+        return url.startswith(_PAGE_SCHEMES) or (self._job.is_local and url.startswith("file:"))
+
+    async def _navigate(self) -> Response | None:
+        try:
+            return await self._tab.goto(self._job.url, wait_until="commit", timeout=self._options.timeout_s * 1000)
+        except PlaywrightError:
+            if self._traffic.main is not None:
+                self._check(self._traffic.main)  # a download or an empty answer ends the navigation: say which
+            raise
+
+    def _check(self, response: Response | None) -> None:
+        """Raise for an error status, or for something that is no page."""
+        if response is None or self._job.is_local:
+            return
+        if response.status >= 400:
+            raise HTTPStatusError(f"{self._job.name} answered {_status_text(response)}", response.status)
+        if response.status in (204, 205):
+            raise EmptyPage(f"{self._job.name} answered {response.status}, which means no content: check the address")
+        check_content_type(self._job.name, response.headers.get("content-type"))
+        if response.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
+            raise not_a_page(self._job.name, response.headers.get("content-type", "a download").split(";")[0])
+
+    async def _page(self) -> Page:
+        limits = {"nodes": self._options.max_nodes, "depth": _MOST_DEPTH, "frames": []}
+        snapshot = await self._tab.evaluate(SNAPSHOT, limits)
+        if not snapshot["visibleChars"]:
+            raise EmptyPage(f"{self._job.name} has no text that a person could read: check it in a browser")
+        if snapshot["truncated"]:
+            self._notes.append(f"the page has more than {self._options.max_nodes} elements: the rest was not read")
+        response = self._traffic.main
+        is_real = response is not None and not self._job.is_local
+        return Page(
+            url=self._job.url,
+            final_url=self._tab.url,
+            html=snapshot["html"],
+            status=response.status if response is not None and is_real else 200,
+            headers=dict(response.headers) if response is not None and is_real else {},
+            hidden_paths=marked_paths(snapshot["html"], MARK_HIDDEN),
+            screenshot=await self._tab.screenshot(full_page=True) if self._options.screenshot else None,
+            fetch_s=time.monotonic() - self._began,
+            notes=tuple(self._notes),
+        )
+
+    def _explained(self, exc: PlaywrightError) -> FetchError:
+        if self._traffic.too_large:
+            limit = self._options.max_bytes / 1e6
+            return PageTooLarge(f"{self._job.name} is larger than {limit:g} MB: raise max_bytes if you want all of it")
+        if isinstance(exc, PlaywrightTimeout):
+            return FetchTimeout(f"{self._job.name} was not ready in time ({_first_line(exc)}): raise timeout_s")
+        name = net_error_name(str(exc))
+        if name is not None:
+            return fetch_error(self._job.name, name)
+        if "Download is starting" in str(exc):
+            return not_a_page(self._job.name, "a download")
+        return FetchError(f"{self._job.name} could not be read ({_first_line(exc)}): try again")
+
+
+def _status_text(response: Response) -> str:
+    advice = {
+        401: "log in first, or pass credentials",
+        403: "the site refuses this program, or wants a login",
+        404: "check the address",
+        410: "the page was removed",
+        429: "too many requests: wait, then ask more slowly",
+    }.get(response.status, "try again later" if response.status >= 500 else "check the address")
+    return f"{response.status} {response.status_text}".strip() + f": {advice}"
+
+
+def _first_line(exc: PlaywrightError) -> str:
+    return str(exc).splitlines()[0] if str(exc) else "no reason given"

@@ -1,0 +1,74 @@
+"""What a tab loads: the main answer, what is under way, and a stop when a resource grows too large."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from contextlib import suppress
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page as Tab
+from playwright.async_api import Request, Response
+
+_CONTENT_TYPES = frozenset({"document", "script", "xhr", "fetch"})
+_TOTAL_FACTOR = 5  # all resources of a page together may be this many times as large as one
+
+
+class Traffic:
+    """Watches one tab; `main` is the answer to its latest navigation, None before there is one."""
+
+    def __init__(self, tab: Tab, max_bytes: int) -> None:
+        self.main: Response | None = None
+        self.too_large = False
+        self._tab = tab
+        self._max_bytes = max_bytes
+        self._pending: set[Request] = set()
+        self._n_bytes: defaultdict[str, int] = defaultdict(int)
+        self._total = 0
+        self._closing: asyncio.Task[None] | None = None
+
+    async def watch(self) -> None:
+        """Start watching; call before the navigation."""
+        self._tab.on("request", self._began)
+        self._tab.on("requestfinished", self._ended)
+        self._tab.on("requestfailed", self._ended)
+        self._tab.on("response", self._answered)
+        session = await self._tab.context.new_cdp_session(self._tab)
+        session.on("Network.dataReceived", self._received)
+        await session.send("Network.enable")
+
+    @property
+    def n_pending(self) -> int:
+        """Requests under way that may still bring text."""
+        return len(self._pending)
+
+    def _began(self, request: Request) -> None:
+        if request.resource_type in _CONTENT_TYPES:
+            self._pending.add(request)
+
+    def _ended(self, request: Request) -> None:
+        self._pending.discard(request)
+
+    def _answered(self, response: Response) -> None:
+        request = response.request
+        if request.is_navigation_request() and request.frame == self._tab.main_frame:
+            self.main = response
+            if int(response.headers.get("content-length", "0") or 0) > self._max_bytes:
+                self._stop()
+
+    def _received(self, event: dict[str, Any]) -> None:
+        self._n_bytes[event["requestId"]] += event["dataLength"]
+        self._total += event["dataLength"]
+        if self._n_bytes[event["requestId"]] > self._max_bytes or self._total > _TOTAL_FACTOR * self._max_bytes:
+            self._stop()
+
+    def _stop(self) -> None:
+        """Close the tab: nothing else makes Chromium let go of an endless answer."""
+        if not self.too_large:
+            self.too_large = True
+            self._closing = asyncio.ensure_future(self._close())
+
+    async def _close(self) -> None:
+        with suppress(PlaywrightError):
+            await self._tab.close()
