@@ -15,6 +15,7 @@ from lookstruct.decoding.constraint import Grammar, GrammarCompiler
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
+from lookstruct.decoding.measuring import cost_model
 from lookstruct.decoding.planner import Budget, Planner
 from lookstruct.decoding.prefix import PrefixPool
 from lookstruct.decoding.request import Completion, Hints, Options
@@ -52,7 +53,7 @@ class Engine:
         self._planner = Planner(self.vocabulary)
         self._prefixes = PrefixPool()
         self._cost = cost
-        self._judge: Judge = ModelJudge(self.runner)
+        self._judge: Judge = ModelJudge(self.runner, 4 if cost is None else cost.block)
 
     @property
     def max_context(self) -> int:
@@ -166,7 +167,8 @@ class Engine:
     def cost(self) -> CostModel:
         """The machine's cost curve, measured at its first use."""
         if self._cost is None:
-            self._cost = CostModel.assumed()
+            self._cost = cost_model(self.runner)
+            self._judge = ModelJudge(self.runner, self._cost.block)
         return self._cost
 
 

@@ -60,8 +60,9 @@ class Runner:
         self._cache_name = _cache_keyword(self._base)
         self._configs = _configs(model)
         if few_row_linear is None:
-            few_row_linear = self.device.type == "cpu"
+            few_row_linear = self.device.type == "cpu" and self.dtype in (torch.float32, torch.float64)
         self._linear = FewRowLinear(model) if few_row_linear else None
+        self.linear_mode = "transposed" if few_row_linear else "stock"
 
     @property
     def width(self) -> int:
