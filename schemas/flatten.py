@@ -175,8 +175,9 @@ class Flattener:
         return found
 
     def _union(self, part: Part, key: str, seen: tuple[str, ...]) -> list[Flat]:
+        tag = _tag(part.schema)
         branches = [
-            self._expand(Part(sub, f"{part.at}/{key}/{index}"), seen)
+            self._both(tag, self._expand(Part(sub, f"{part.at}/{key}/{index}"), seen), part.at, seen)
             for index, sub in enumerate(part.schema[key])
             if sub is not False
         ]
@@ -345,12 +346,7 @@ def merge(a: Flat, b: Flat, at: str) -> Flat:
         formats=_union(a.formats, b.formats),
         multiples=_union(a.multiples, b.multiples),
         properties={n: _join(a.member(n), b.member(n)) for n in _union(a.properties, b.properties)},
-        pattern_properties={
-            rx: _join(
-                a.pattern_properties.get(rx, a.additional or ()), b.pattern_properties.get(rx, b.additional or ())
-            )
-            for rx in _union(a.pattern_properties, b.pattern_properties)
-        },
+        pattern_properties=_merge_patterns(a, b),
         additional=_join_maybe(a.additional, b.additional),
         required=_union(a.required, b.required),
         name_patterns=_union(a.name_patterns, b.name_patterns),
@@ -359,6 +355,12 @@ def merge(a: Flat, b: Flat, at: str) -> Flat:
         source=a.source or b.source,
         merged=True,
     )
+
+
+def _merge_patterns(a: Flat, b: Flat) -> dict[str, Goal]:
+    """A pattern that only one side has is an additional property of the other."""
+    patterns = _union(a.pattern_properties, b.pattern_properties)
+    return {rx: _join(*(f.pattern_properties.get(rx, f.additional or ()) for f in (a, b))) for rx in patterns}
 
 
 def meet_types(a: frozenset[str], b: frozenset[str]) -> frozenset[str]:
@@ -476,6 +478,13 @@ def _read_source(schema: Mapping[str, Any], at: str) -> str | None:
     if source is not None and source not in SOURCES:
         raise SchemaError(f"'x-source' at {shown(at)} is {source!r}; expected one of {', '.join(SOURCES)}.")
     return source
+
+
+def _tag(schema: Mapping[str, Any]) -> list[Flat]:
+    """OpenAPI's discriminator: the property that tells the branches apart must be there to do so."""
+    discriminator = schema.get("discriminator")
+    name = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
+    return [Flat(types=frozenset({"object"}), required=(name,))] if isinstance(name, str) else [Flat()]
 
 
 def _goal(schema: Any, at: str) -> Goal:

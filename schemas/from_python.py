@@ -59,10 +59,8 @@ class _ForModels(GenerateJsonSchema):
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         """A Decimal is a number: the alternative string would let the model write words."""
-        number = core_schema.float_schema(
-            ge=_f(schema, "ge"), gt=_f(schema, "gt"), le=_f(schema, "le"), lt=_f(schema, "lt")
-        )
-        return self.float_schema(number)
+        found = super().decimal_schema(schema)
+        return next((branch for branch in found.get("anyOf", ()) if branch.get("type") == "number"), found)
 
     def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
         """Duplicates do no harm: a set drops them."""
@@ -77,11 +75,6 @@ class _ForModels(GenerateJsonSchema):
         found = super().url_schema(schema)
         schemes = schema.get("allowed_schemes")
         return {**found, "pattern": f"^(?:{'|'.join(schemes)})://[A-Za-z0-9]"} if schemes else found
-
-
-def _f(schema: core_schema.DecimalSchema, key: str) -> float | None:
-    limit = schema.get(key)
-    return None if limit is None else float(limit)  # type: ignore[arg-type]
 
 
 def _without(schema: JsonSchemaValue, key: str) -> JsonSchemaValue:

@@ -24,6 +24,12 @@ class Support(Enum):
 
 _E, _R, _A, _X = Support.ENFORCED, Support.REWRITTEN, Support.ANNOTATION, Support.REFUSED
 
+_ANNOTATIONS = (
+    *("$schema", "$id", "id", "$anchor", "$comment", "$defs", "$vocabulary", "definitions"),
+    *("title", "description", "default", "examples", "example", "readOnly", "writeOnly", "deprecated"),
+    *("contentMediaType", "contentEncoding", "contentSchema", "discriminator", "xml", "externalDocs", "nullable"),
+)
+
 KEYWORDS: Mapping[str, Support] = MappingProxyType(
     {
         # any value
@@ -78,34 +84,7 @@ KEYWORDS: Mapping[str, Support] = MappingProxyType(
         "$recursiveRef": _X,
         "$recursiveAnchor": _X,
         # words about the schema
-        **dict.fromkeys(
-            [
-                "$schema",
-                "$id",
-                "id",
-                "$anchor",
-                "$comment",
-                "$defs",
-                "$vocabulary",
-                "definitions",
-                "title",
-                "description",
-                "default",
-                "examples",
-                "example",
-                "readOnly",
-                "writeOnly",
-                "deprecated",
-                "contentMediaType",
-                "contentEncoding",
-                "contentSchema",
-                "discriminator",
-                "xml",
-                "externalDocs",
-                "nullable",
-            ],
-            _A,
-        ),
+        **dict.fromkeys(_ANNOTATIONS, _A),
     }
 )
 """Keyword -> support. Keywords that begin with "x-" are annotations too; others that are not listed are unknown."""

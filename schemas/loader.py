@@ -1,4 +1,4 @@
-"""What a user calls a schema -> `Schema`: built-in name, `module:Class`, file, inline text, JSON Schema, Python type."""
+"""What a user calls a schema (a name, a file, inline text, JSON Schema, a Python type) -> `Schema`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import Any
 
 from lookstruct.schemas.builtin import BUILTIN
 from lookstruct.schemas.errors import SchemaError
-from lookstruct.schemas.from_json import check_json_schema, json_validator
+from lookstruct.schemas.from_json import check_json_schema, json_check
 from lookstruct.schemas.from_python import PythonType
 from lookstruct.schemas.inline import INLINE_TYPES, parse_inline
 from lookstruct.schemas.keywords import FORMATS, PYTHON_FORMATS
-from lookstruct.schemas.prepare import prepare, prune_nulls
+from lookstruct.schemas.nulls import prune_nulls
+from lookstruct.schemas.prepare import prepare
 from lookstruct.schemas.user_code import load_file, load_module
 
 _MODULE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")
@@ -58,8 +59,8 @@ class Schema:
 def load_schema(spec: Any, *, lenient: bool = False) -> Schema:
     """The schema that `spec` names or is; SchemaError, in one sentence with the fix, if there is none.
 
-    `spec` is a built-in name in any case ("Invoice"), "module:Class", "path/to/file.py:Class", the path of a JSON Schema
-    file, JSON Schema text, inline text (see `schemas.inline`), or a Python object: a pydantic model, dataclass,
+    `spec` is a built-in name in any case ("Invoice"), "module:Class", "path/to/file.py:Class", the path of a JSON
+    Schema file, JSON Schema text, inline text (see `schemas.inline`), or a Python object: a pydantic model, dataclass,
     TypedDict, Enum, Literal, Union, list[X] or any other annotation, a function (its parameters), a JSON Schema as
     dict, or another `Schema`. With `lenient`, keywords that cannot be enforced become notes instead of errors.
     """
@@ -74,7 +75,7 @@ def _from_text(text: str, lenient: bool) -> Schema:
     if not text:
         raise SchemaError("The schema is empty; give a name such as Invoice, a file, module:Class or inline fields.")
     if text.startswith("{"):
-        return _from_json(_parse_json(text, "the schema text"), "Record", lenient)
+        return _from_json(_parse_json(text, "The schema text"), "Record", lenient)
     builtin = {name.lower(): model for name, model in BUILTIN.items()}.get(text.lower())
     if builtin is not None:
         return _from_object(builtin, lenient)
@@ -109,7 +110,7 @@ def _from_file(path: Path, lenient: bool) -> Schema:
         raise SchemaError(
             f"The schema file {path} cannot be read ({exc}); give the path of a JSON Schema file."
         ) from exc
-    return _from_json(_parse_json(text, f"the file {path}"), path.name.removesuffix(".json"), lenient)
+    return _from_json(_parse_json(text, f"The file {path}"), path.name.removesuffix(".json"), lenient)
 
 
 def _parse_json(text: str, origin: str) -> Any:
@@ -157,4 +158,4 @@ def _from_json(schema: Any, name: str, lenient: bool) -> Schema:
     check_json_schema(schema)
     prepared = prepare(schema, lenient=lenient, formats=FORMATS)
     title = schema.get("title") if isinstance(schema.get("title"), str) else name
-    return Schema(title or name, schema, prepared.schema, prepared.notes, json_validator(schema), lambda value: value)
+    return Schema(title or name, schema, prepared.schema, prepared.notes, json_check(schema), lambda value: value)

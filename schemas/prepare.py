@@ -1,4 +1,4 @@
-"""A user's JSON Schema -> the schema that the grammar engine gets; and the way back, `prune_nulls`.
+"""A user's JSON Schema -> the schema that the grammar engine gets (`nulls.py` is the way back).
 
 The grammar's schema is narrower than the user's and simpler: every property is required, in the order of
 `properties`, nothing may be added, and a property that may be absent is nullable instead (a small model that may
@@ -14,11 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from math import inf, isfinite
 from typing import Any
-
-from jsonschema import Draft202012Validator
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
 
 from lookstruct.schemas.errors import SchemaError
 from lookstruct.schemas.flatten import (
@@ -32,6 +30,7 @@ from lookstruct.schemas.flatten import (
     pointer_step,
     shown,
 )
+from lookstruct.schemas.from_json import make_validator
 from lookstruct.schemas.keywords import FORMATS, Format, is_finite
 
 MAX_CHARS = 2000
@@ -150,7 +149,7 @@ class _Preparer:
 
     def _node(self, flat: Flat, kind: str, at: str) -> Node:
         _check_limits(flat.limits, at)
-        source = {} if flat.source is None or kind == "null" else {"x-source": flat.source}
+        source = self._source(flat, kind, at)
         if kind == "object":
             return {**self._object(flat, at), **source}
         if kind == "array":
@@ -158,8 +157,16 @@ class _Preparer:
         if kind == "string":
             return {**self._string(flat, at), **source}
         if kind in ("number", "integer"):
+            _check_range(flat, kind, at)
             return {**_number_node(flat, kind), **source}
         return {"type": kind, **source}
+
+    def _source(self, flat: Flat, kind: str, at: str) -> Node:
+        if flat.source is None or kind == "null":
+            return {}
+        if kind in ("object", "array"):
+            raise SchemaError(f"'x-source' at {shown(at)} stands on an {kind}; put it on the values inside.")
+        return {"x-source": flat.source}
 
     def _array(self, flat: Flat, at: str) -> Node:
         limits = _pick(flat.limits, "minItems", "maxItems")
@@ -305,24 +312,42 @@ def _all_of(patterns: tuple[str, ...]) -> str:
 
 
 def _check_limits(limits: Mapping[str, Any], at: str) -> None:
+    """ImpossibleSchema where a lower limit lies above its upper one."""
     for low, high in _PAIRS:
         if low in limits and high in limits and limits[low] > limits[high]:
             raise ImpossibleSchema(f"{low} {limits[low]} is above {high} {limits[high]} at {shown(at)}.")
-    bottom = max(limits.get("minimum", float("-inf")), limits.get("exclusiveMinimum", float("-inf")))
-    top = min(limits.get("maximum", float("inf")), limits.get("exclusiveMaximum", float("inf")))
-    exclusive = bottom == limits.get("exclusiveMinimum") or top == limits.get("exclusiveMaximum")
-    if bottom > top or (bottom == top and exclusive):
-        raise ImpossibleSchema(f"No number lies between the limits {bottom} and {top} at {shown(at)}.")
+
+
+def _check_range(flat: Flat, kind: str, at: str) -> None:
+    """ImpossibleSchema where no number of the kind lies between the limits."""
+    bottom = max(flat.limits.get("minimum", -inf), flat.limits.get("exclusiveMinimum", -inf))
+    top = min(flat.limits.get("maximum", inf), flat.limits.get("exclusiveMaximum", inf))
+    steps = [Decimal(str(step)) for step in flat.multiples] + ([Decimal(1)] if kind == "integer" else [])
+    open_end = bottom == flat.limits.get("exclusiveMinimum") or top == flat.limits.get("exclusiveMaximum")
+    empty = bottom > top or (bottom == top and open_end)
+    if isfinite(bottom) and isfinite(top) and not empty:
+        empty = any(_misses(step, flat.limits, bottom, top) for step in steps)
+    if empty:
+        raise ImpossibleSchema(f"No {kind} lies between the limits {bottom} and {top} at {shown(at)}.")
+
+
+def _misses(step: Decimal, limits: Mapping[str, Any], bottom: float, top: float) -> bool:
+    """Whether no multiple of `step` lies between the limits."""
+    low, high = Decimal(str(bottom)), Decimal(str(top))
+    first = (low / step).to_integral_value(ROUND_CEILING) * step
+    if first == low and bottom == limits.get("exclusiveMinimum"):
+        first += step
+    return first > high or (first == high and top == limits.get("exclusiveMaximum"))
 
 
 def _enum_node(flat: Flat, at: str) -> Node:
     """The members that keep the conditions beside the enum."""
-    limits = {
+    beside = {
         **flat.limits,
         **_repeatable("pattern", list(flat.patterns)),
         **_repeatable("multipleOf", list(flat.multiples)),
     }
-    fits = Draft202012Validator(limits).is_valid
+    fits = make_validator(beside).is_valid
     kinds = flat.kinds()
     members = [v for v in flat.enum or () if meet_types(frozenset({json_type(v)}), kinds) and fits(v)]
     if not members:
@@ -380,64 +405,3 @@ def _ends(node: Any, ending: set[str]) -> bool:
 
 def _target(node: Node) -> str:
     return str(node["$ref"]).removeprefix("#/$defs/")
-
-
-def prune_nulls(data: Any, schema: Any) -> Any:
-    """`data` without the nulls that stand for absence: those in properties that `schema` lets be absent, not null.
-
-    The grammar writes every property; this takes back what it had to add. A null that the user's schema allows stays.
-
-    >>> prune_nulls({"a": None, "b": None}, {"properties": {"a": {"type": "string"}, "b": {"type": ["string", "null"]}}})
-    {'b': None}
-    """
-    return _prune(data, schema, validator_for(schema, Draft202012Validator)(schema))
-
-
-def _prune(data: Any, schema: Any, validator: Validator) -> Any:
-    if not isinstance(schema, dict) or not isinstance(data, dict | list):
-        return data
-    for part in _conjuncts(schema, validator):
-        data = _prune(data, part, validator)
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            data = _prune_union(data, schema[key], validator)
-    return _prune_object(data, schema, validator) if isinstance(data, dict) else _prune_array(data, schema, validator)
-
-
-def _conjuncts(schema: Node, validator: Validator) -> list[Any]:
-    """The nodes that hold beside this one."""
-    target = [_resolve(schema["$ref"], validator)] if "$ref" in schema else []
-    return [*target, *schema.get("allOf", ())]
-
-
-def _prune_union(data: Any, branches: list[Any], validator: Validator) -> Any:
-    """The data as the first branch that then fits it would have it."""
-    for branch in branches:
-        pruned = _prune(data, branch, validator)
-        if validator.evolve(schema=branch).is_valid(pruned):
-            return pruned
-    return data
-
-
-def _prune_object(data: Node, schema: Node, validator: Validator) -> Node:
-    members = schema.get("properties", {})
-    required = schema.get("required", ())
-    rest = schema.get("additionalProperties", {})
-    kept = {}
-    for name, value in data.items():
-        sub = members.get(name, rest)
-        absent = value is None and name in members and name not in required
-        if not absent or validator.evolve(schema=sub).is_valid(None):
-            kept[name] = _prune(value, sub, validator)
-    return kept
-
-
-def _prune_array(data: list[Any], schema: Node, validator: Validator) -> list[Any]:
-    items = schema.get("items", {})
-    prefix = items if isinstance(items, list) else schema.get("prefixItems", [])
-    rest = schema.get("additionalItems", {}) if isinstance(items, list) else items
-    return [_prune(v, prefix[i] if i < len(prefix) else rest, validator) for i, v in enumerate(data)]
-
-
-def _resolve(ref: str, validator: Validator) -> Any:
-    return Flattener(validator.schema, lenient=True).resolve(ref, "").schema

@@ -44,7 +44,8 @@ def load_file(path: Path, member: str) -> Any:
 def _execute(path: Path) -> ModuleType:
     package = _package(path.parent)
     spec = importlib.util.spec_from_file_location(f"{package}.{path.stem}", path)
-    assert spec is not None and spec.loader is not None, f"no loader for {path}"
+    assert spec is not None, f"no loader for {path}"
+    assert spec.loader is not None, f"no loader for {path}"
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # pydantic looks names up there
     _forget_other_siblings(path.parent)
