@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
-from bs4 import BeautifulSoup
 from bs4.element import Tag
+
+from lookstruct.extractors.htmltree import contains, elements
 
 _FRAME_TAGS = frozenset({"nav", "aside"})
 _FRAME_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
-_CONTENT_TAGS = ("main", "article")
+_CONTENT_TAGS = frozenset({"main", "article"})
+_OWN_EDGES = frozenset({"main", "article", "section", "dialog"})  # may have a header and footer of their own
+_HEAD_OF_CONTENT = frozenset({"main", "article", "h1"})
 _CONSENT = re.compile(
-    r"(?:cookies?|consent|gdpr|ccpa|privacy)[-_ ]?(?:law[-_ ]?)?(?:banner|consent|notice|notification|bar|pop-?up|policy|"
-    r"message|modal|dialog|overlay|prompt|wall|info|alert|settings|manager|root|container|disclaimer)"
+    r"(?:cookies?|consent|gdpr|ccpa|privacy)[-_ ]?(?:law[-_ ]?)?"
+    r"(?:banner|consent|notice|notification|bar|pop-?up|policy|message|modal|dialog|overlay|prompt|wall|info|alert|"
+    r"settings|manager|root|container|disclaimer)"
     r"|onetrust|cybotcookiebot|didomi|usercentrics|qc-cmp|truste|sp_message|cc-window|cmp(?:box|-container|wrapper)"
     r"|cookie-?(?:script|yes|first|hub)|klaro|iubenda-cs|borlabs|complianz",
     re.IGNORECASE,
@@ -29,8 +33,8 @@ class Frame:
     `header` or `footer` counts as frame only if it holds a menu of links.
     """
 
-    def __init__(self, soup: BeautifulSoup) -> None:
-        self._names_content = soup.find(_CONTENT_TAGS) is not None or soup.find(attrs={"role": "main"}) is not None
+    def __init__(self, *, names_content: bool) -> None:
+        self._names_content = names_content
 
     def begins(self, tag: Tag) -> bool:
         """Whether `tag` opens a part of the frame."""
@@ -44,18 +48,22 @@ class Frame:
         return is_consent_banner(tag)
 
     def _is_page_edge(self, tag: Tag) -> bool:
-        if any(parent.name in ("main", "article", "section", "dialog") for parent in tag.parents):
+        if any(parent.name in _OWN_EDGES for parent in tag.parents):
             return False
         return self._names_content or holds_menu(tag)
 
 
+def is_content(tag: Tag) -> bool:
+    """Whether the page calls this element its content."""
+    return tag.name in _CONTENT_TAGS or tag.attrs.get("role") == "main"
+
+
 def holds_menu(tag: Tag) -> bool:
     """Whether most of the text in `tag` is links, or it has a `nav`."""
-    if tag.find("nav") is not None:
-        return True
+    inner = list(elements(tag))
     total = len(tag.get_text(strip=True))
-    linked = sum(len(link.get_text(strip=True)) for link in tag.find_all("a"))
-    return total > 0 and linked * 2 > total
+    linked = sum(len(link.get_text(strip=True)) for link in inner if link.name == "a")
+    return any(part.name == "nav" for part in inner) or linked * 2 > total
 
 
 def is_consent_banner(tag: Tag) -> bool:
@@ -65,4 +73,4 @@ def is_consent_banner(tag: Tag) -> bool:
     names = f"{tag.attrs.get('id', '')} {tag.attrs.get('class', '')}"
     if len(names) < 2 or _CONSENT.search(names) is None:
         return False
-    return tag.find(["main", "article", "h1"]) is None and len(tag.get_text()) <= _MOST_CONSENT_CHARS
+    return not contains(tag, _HEAD_OF_CONTENT) and len(tag.get_text()) <= _MOST_CONSENT_CHARS

@@ -116,6 +116,6 @@ def _why(chromium: Chromium, message: str) -> str:
     if "shared libraries" in message:
         return f"{name} lacks system libraries: run `playwright install-deps chromium`, or use Debian's `chromium`"
     if "sandbox" in message.lower():
-        return f"{name} cannot start its sandbox here: allow unprivileged user namespaces, or run it in a container as root"
+        return f"{name} cannot start its sandbox here: allow unprivileged user namespaces, or run as root inside"
     first = next((line.strip() for line in message.splitlines() if line.strip()), "no reason given")
     return f"{name} would not start ({first}): {_HOW_TO_GET_ONE}"

@@ -8,11 +8,12 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from lookstruct.extractors.boilerplate import Frame
-from lookstruct.extractors.htmltree import Paths, parse
+from lookstruct.extractors.htmltree import Paths, collector_paused, parse
 from lookstruct.extractors.lines import Line
 from lookstruct.extractors.metadata import read_metadata
+from lookstruct.extractors.survey import Parts, survey
 from lookstruct.extractors.visibility import Visibility
-from lookstruct.extractors.walk import Walker, absolute
+from lookstruct.extractors.walk import View, Walker, absolute
 from lookstruct.extractors.whitespace import collapse, strip_invisible
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Link, Page, Span
 
@@ -26,23 +27,25 @@ def clean(page: Page, *, include_hidden: bool = False) -> Document:
     >>> clean(Page("", "https://a.example/", "<h1>Lamp</h1><p>12 <b>EUR</b><p hidden>x")).text
     'Lamp\\n12 EUR'
     """
-    soup = parse(page.html)
-    paths = Paths()
-    base_url = _base_url(soup, page.final_url)
-    walker = Walker(_body(soup), base_url, _visibility(soup, page, paths), Frame(soup), include_hidden=include_hidden)
-    lines = walker.lines()
-    title = _title(soup)
-    blocks, links, text = _assembled(_with_title(lines, title, soup), paths)
-    return Document(
-        url=page.final_url,
-        text=text,
-        blocks=blocks,
-        title=title,
-        lang=_lang(soup),
-        links=links,
-        metadata=read_metadata(soup, base_url),
-        n_hidden_chars=walker.n_hidden_chars,
-    )
+    with collector_paused():
+        soup = parse(page.html)
+        parts = survey(soup)
+        paths = Paths()
+        base_url = _base_url(parts, page.final_url)
+        view = View(base_url, _visibility(soup, page, paths), Frame(names_content=parts.names_content), include_hidden)
+        walker = Walker(soup.html or soup, view)
+        lines = _with_title(walker.lines(), parts.title)
+        blocks, links, text = _assembled(lines, paths)
+        return Document(
+            url=page.final_url,
+            text=text,
+            blocks=blocks,
+            title=_text(parts.title),
+            lang=_lang(soup),
+            links=links,
+            metadata=read_metadata(parts, base_url),
+            n_hidden_chars=walker.n_hidden_chars,
+        )
 
 
 def _visibility(soup: BeautifulSoup, page: Page, paths: Paths) -> Visibility:
@@ -52,31 +55,23 @@ def _visibility(soup: BeautifulSoup, page: Page, paths: Paths) -> Visibility:
     return Visibility(frozenset(id(tag) for tag in found if tag is not None), computed=True)
 
 
-def _body(soup: BeautifulSoup) -> Tag:
-    return soup.html or soup
+def _base_url(parts: Parts, url: str) -> str:
+    return (absolute(url, str(parts.base.attrs["href"])) if parts.base is not None else None) or url
 
 
-def _base_url(soup: BeautifulSoup, url: str) -> str:
-    base = soup.find("base", href=True)
-    found = absolute(url, str(base.attrs["href"])) if isinstance(base, Tag) else None
-    return found or url
-
-
-def _title(soup: BeautifulSoup) -> str:
-    title = soup.find("title")
-    return collapse(strip_invisible(title.get_text())) if isinstance(title, Tag) else ""
+def _text(tag: Tag | None) -> str:
+    return collapse(strip_invisible(tag.get_text())) if tag is not None else ""
 
 
 def _lang(soup: BeautifulSoup) -> str | None:
     root = soup.html
-    lang = str(root.attrs.get("lang") or root.attrs.get("xml:lang") or "").strip() if root is not None else ""
-    return lang or None
+    return (str(root.attrs.get("lang", "")).strip() or None) if root is not None else None
 
 
-def _with_title(lines: list[Line], title: str, soup: BeautifulSoup) -> list[Line]:
-    tag = soup.find("title")
+def _with_title(lines: list[Line], tag: Tag | None) -> list[Line]:
+    title = _text(tag)
     repeated = any(line.kind is BlockKind.HEADING and line.text == title for line in lines)
-    if not title or repeated or not isinstance(tag, Tag):
+    if tag is None or not title or repeated:
         return lines
     return [Line(title, tag, BlockKind.TITLE), *lines]
 

@@ -10,7 +10,7 @@ import gc
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 
 from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
@@ -30,13 +30,13 @@ def parse(html: str) -> BeautifulSoup:
     >>> parse("<p class='a b'>x").p["class"]
     'a b'
     """
-    with warnings.catch_warnings(), _collector_paused():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         return BeautifulSoup(html, "lxml", multi_valued_attributes=None, huge_tree=True)
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """No garbage collection inside: a tree makes no garbage but many objects, and each pass would walk them all."""
     if not gc.isenabled():
         yield
@@ -46,6 +46,25 @@ def _collector_paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+def elements(root: Tag) -> Iterator[Tag]:
+    """The elements below `root` in document order (Beautiful Soup's own search costs ten times as much)."""
+    stack = [iter(root.contents)]
+    while stack:
+        for child in stack[-1]:
+            if isinstance(child, Tag):
+                yield child
+                if child.contents:
+                    stack.append(iter(child.contents))
+                    break
+        else:
+            stack.pop()
+
+
+def contains(root: Tag, names: Container[str]) -> bool:
+    """Whether an element with one of these names stands below `root`."""
+    return any(tag.name in names for tag in elements(root))
 
 
 class Paths:

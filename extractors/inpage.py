@@ -5,164 +5,45 @@ What it writes is the flattened page: open shadow roots stand in place of their 
 left out. Two attributes carry the layout (`tags.MARK_HIDDEN`, `tags.MARK_FLOW`), and a space or a `br` is added where
 neighbouring inline texts stand apart on the screen without one in the markup.
 
-Hidden means, by computed style: `display: none`, `content-visibility: hidden` (a closed `details`), `visibility`,
-opacity below 0.05, clipped to nothing, a box of at most one pixel that cuts off what overflows, off-screen, a font
-below 3 px, a transparent colour, or the very colour of the background behind it. Text whose element has visible parts
-too is wrapped in a `lookstruct-text` element. The mark stands on the topmost element that is hidden as a whole.
+Hidden means, by computed style: `display: none`, `content-visibility: hidden`, the folded part of a closed `details`,
+`visibility`, opacity below 0.05, clipped to nothing, a box of at most one pixel that cuts off what overflows,
+off-screen, a font below 3 px, a transparent colour, or the very colour of the background behind it. The mark stands on
+the topmost element that is hidden as a whole; hidden text beside visible parts is wrapped in a `lookstruct-text`.
 """
 
 from __future__ import annotations
 
 from lookstruct.extractors.tags import BLOCKS, MARK_FLOW, MARK_HIDDEN
 
-SNAPSHOT = (
-    r"""
-(limits) => {
-  const HIDDEN = "@HIDDEN@", FLOW = "@FLOW@";
+_HELPERS = r"""
+  const NOTHING = { seen: false, hidden: null };
   const BLOCKS = new Set("@BLOCKS@".split(" "));
   const DROPPED = new Set(("style noscript template link object embed applet canvas audio video source track map " +
     "noframes datalist").split(" "));
-  const VOID = new Set(("area base br col embed hr img input link meta param source track wbr").split(" "));
+  const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
   const TABLE_PARTS = new Set("table thead tbody tfoot tr td th caption colgroup col".split(" "));
+  const OWN_LINE = new Set("li dt dd br".split(" "));
+  const SVG = "http://www.w3.org/2000/svg";
   const SVG_KEPT = new Set("svg g a text tspan textpath switch foreignobject".split(" "));
   const INLINE = /^(inline|contents|ruby)/;
-  const out = [];
-  let nodes = 0, visibleChars = 0, last = null, apart = true, boundary = false, truncated = false;
+  const CANVAS = "rgb(255, 255, 255)";
 
   const escapeText = (s) => s.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const escapeValue = (s) => s.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
+  const escapeValue = (s) => s.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 
   function attributes(el, extra) {
     let text = "";
-    for (const a of el.attributes) {
-      const name = a.name;
+    for (const { name, value } of el.attributes) {
       if (!/^[A-Za-z_][\w:.-]*$/.test(name) || /^(on|style$|srcset$|data-lookstruct-)/.test(name)) continue;
       if (name in extra) continue;
-      const value = /^data:/i.test(a.value) && a.value.length > 200 ? "data:," : a.value;
-      text += ` ${name}="${escapeValue(value)}"`;
+      const short = /^data:/i.test(value) && value.length > 200 ? "data:," : value;
+      text += ` ${name}="${escapeValue(short)}"`;
     }
     for (const name in extra) if (extra[name] !== null) text += ` ${name}="${escapeValue(extra[name])}"`;
     return text;
   }
 
-  const transparent = (color) => /^rgba\(.*,\s*0(\.0+)?\)$/.test(color) || color === "transparent";
-  const opaque = (color) => /^rgb\(/.test(color);
-  const clipsNothing = (cs) => /^(absolute|fixed)$/.test(cs.position) && /^rect\(/.test(cs.clip) &&
-      (([t, r, b, l]) => b - t <= 1 || r - l <= 1)(cs.clip.match(/-?[\d.]+|auto/g).map(parseFloat));
-
-  // Why all text in an element is out of sight whatever is inside; null if it is not.
-  function boxReason(el, cs) {
-    if (parseFloat(cs.opacity) < 0.05 || /opacity\(0(\.0+)?%?\)/.test(cs.filter)) return "opacity";
-    if (clipsNothing(cs) || /^(inset\((50|100)%|circle\(0|polygon\(0(px|%)? 0(px|%)?, 0(px|%)? 0(px|%)?[,)])/.test(cs.clipPath))
-      return "clip";
-    return null;
-  }
-
-  function cutsOff(el, cs) {
-    if (INLINE.test(cs.display) && cs.display !== "inline-block") return false;
-    return (cs.overflowX !== "visible" && el.clientWidth <= 1 && el.offsetWidth <= 2) ||
-           (cs.overflowY !== "visible" && el.clientHeight <= 1 && el.offsetHeight <= 2);
-  }
-
-  // Why text right inside an element is out of sight though its box is not.
-  function ownReason(cs, state) {
-    if (cs.visibility !== "visible") return "visibility";
-    if (parseFloat(cs.fontSize) < 3) return "font-size";
-    const clipped = (cs.webkitBackgroundClip || cs.backgroundClip || "").includes("text");
-    const fill = cs.webkitTextFillColor || cs.color;
-    if (transparent(fill)) return clipped || cs.textShadow !== "none" ? null : "transparent";
-    if (!clipped && cs.textShadow === "none" && state.background !== null && fill === state.background) return "colour";
-    return null;
-  }
-
-  function background(cs, outer) {
-    if (cs.backgroundImage !== "none") return null;
-    if (opaque(cs.backgroundColor)) return cs.backgroundColor;
-    if (!transparent(cs.backgroundColor) || cs.position !== "static") return null;
-    return outer;
-  }
-
-  function textReason(node, view) {
-    const range = node.ownerDocument.createRange();
-    range.selectNodeContents(node);
-    const r = range.getBoundingClientRect();
-    if (r.width === 0 && r.height === 0) return "size";
-    if (r.right + view.x <= view.left || r.bottom + view.y <= 0 || r.left + view.x >= view.right) return "off-screen";
-    return null;
-  }
-
-  function viewOf(doc) {
-    const win = doc.defaultView, root = doc.scrollingElement || doc.documentElement;
-    const rtl = win.getComputedStyle(doc.documentElement).direction === "rtl";
-    const cut = [doc.documentElement, doc.body].some((e) => e && /hidden|clip/.test(win.getComputedStyle(e).overflowX));
-    return {
-      win, x: win.scrollX, y: win.scrollY, left: rtl ? root.clientWidth - root.scrollWidth : 0,
-      right: cut ? root.clientWidth + 1000 : Infinity,
-    };
-  }
-
-  function rects(node, from, to) {
-    const range = node.ownerDocument.createRange();
-    range.setStart(node, from); range.setEnd(node, to);
-    return range.getClientRects();
-  }
-
-  // What stands between two texts that touch in the markup: nothing, a space, or a line end.
-  function between(node, text) {
-    if (last.node.ownerDocument !== node.ownerDocument) return "<br>";
-    const n = last.node.data.length;
-    const a = rects(last.node, Math.max(n - 1, 0), n), b = rects(node, 0, 1);
-    if (!a.length || !b.length) return "";
-    const p = a[a.length - 1], q = b[0];
-    const overlap = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
-    if (overlap < 0.3 * Math.min(p.height, q.height)) return boundary ? "<br>" : "";
-    if (Math.max(q.left - p.right, p.left - q.right) > 0.15 * Math.min(p.height, q.height)) return " ";
-    const sizes = p.height / q.height;
-    return /\d$/.test(last.node.data) && /^\d/.test(text) && (sizes > 1.2 || sizes < 0.84) ? " " : "";
-  }
-
-  function writeText(node, state) {
-    const text = node.data;
-    if (!/[^\s]/.test(text)) { if (text) { out.push(text.includes("\n") && state.breaks ? "<br>" : " "); apart = true; } return null; }
-    let reason = state.reason || state.own;
-    if (!reason && state.view) reason = textReason(node, state.view);
-    if (!apart && state.view && last && !/^\s/.test(text)) out.push(between(node, text));
-    last = { node }; apart = /\s$/.test(text); boundary = false;
-    const escaped = escapeText(text);
-    const written = state.breaks ? escaped.replace(/\r?\n/g, "<br>") : escaped;
-    if (!reason) visibleChars += text.trim().length;
-    if (reason) out.push(`<lookstruct-text ${HIDDEN}="${reason}">`, written, "</lookstruct-text>");
-    else out.push(written);
-    return reason;
-  }
-
-  // A leaf in a row of leaves that stand beside each other reads as part of their line.
-  function isRowItem(el, parentDisplay) {
-    if (!/flex|grid/.test(parentDisplay) || el.childElementCount > 3 || (el.textContent || "").length > 100) return false;
-    for (const child of el.children) if (BLOCKS.has(child.localName) || child.localName === "br") return false;
-    const other = el.previousElementSibling || el.nextElementSibling;
-    if (!other) return false;
-    const p = other.getBoundingClientRect(), q = el.getBoundingClientRect();
-    return Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 0.5 * Math.min(p.height, q.height) && q.height > 0;
-  }
-
-  function flowOf(el, name, cs, state) {
-    if (TABLE_PARTS.has(name) || name === "li" || name === "dt" || name === "dd" || name === "br") return null;
-    const isBlock = !INLINE.test(cs.display);
-    const row = isBlock && isRowItem(el, state.display);
-    if (BLOCKS.has(name)) return !isBlock || row ? "inline" : null;
-    return isBlock && !row ? "block" : null;
-  }
-
-  function childrenOf(el, name) {
-    if (el.shadowRoot) return el.shadowRoot.childNodes;
-    if (name === "slot" && el.assignedNodes) {
-      const assigned = el.assignedNodes({ flatten: true });
-      if (assigned.length) return assigned;
-    }
-    return el.childNodes;
-  }
-
+  // The values that a person sees in a control, where they differ from the markup; passwords never leave the page.
   function currentValue(el, name) {
     if (name === "option") return { selected: el.selected ? "" : null };
     if (name !== "input") return {};
@@ -171,142 +52,298 @@ SNAPSHOT = (
     return { value: el.value || null };
   }
 
-  // Writes an element; returns {seen, hidden}: whether it has visible content, and the reason of hidden text in it.
-  function write(el, state, depth) {
-    const name = el.localName;
-    if (++nodes > limits.nodes || depth > limits.depth) { truncated = true; return { seen: false, hidden: null }; }
-    if (name === "script" && !/json/i.test(el.type)) return { seen: false, hidden: null };
-    if (DROPPED.has(name)) return { seen: false, hidden: null };
-    if (el.namespaceURI === "http://www.w3.org/2000/svg" && !SVG_KEPT.has(name.toLowerCase())) return { seen: false, hidden: null };
-    if (name === "iframe" || name === "frame") return writeFrame(el, state, depth);
-    const extra = currentValue(el, name);
-    if (!state.view || name === "head") return writePlain(el, name, extra, state, depth);
-    const cs = state.view.win.getComputedStyle(el);
-    if (cs.display === "none" || (cs.contentVisibility === "hidden")) {
-      extra[HIDDEN] = cs.display === "none" ? "display" : "content-visibility";
-      writePlain(el, name, extra, state, depth);
-      return { seen: false, hidden: extra[HIDDEN] };
-    }
-    return writeRendered(el, name, cs, extra, state, depth);
+  function childrenOf(el, name) {
+    if (el.shadowRoot) return el.shadowRoot.childNodes;
+    const assigned = name === "slot" && el.assignedNodes ? el.assignedNodes({ flatten: true }) : [];
+    return assigned.length ? assigned : el.childNodes;
+  }
+"""
+
+_VISIBILITY = r"""
+  const isTransparent = (color) => color === "transparent" || /^rgba\(.*,\s*0(\.0+)?\)$/.test(color);
+  const isAbsolute = (cs) => cs.position === "absolute" || cs.position === "fixed";
+
+  function clipsAll(cs) {
+    if (/^(inset\((50|100)%|circle\(0)/.test(cs.clipPath)) return true;
+    if (!isAbsolute(cs) || !cs.clip.startsWith("rect(")) return false;
+    const [top, right, bottom, left] = cs.clip.match(/-?[\d.]+|auto/g).map(parseFloat);
+    return bottom - top <= 1 || right - left <= 1;
   }
 
-  function writePlain(el, name, extra, state, depth) {
-    out.push(`<${name}${attributes(el, extra)}>`);
-    if (VOID.has(name)) return { seen: name === "img", hidden: null };
-    const inner = { ...state, view: null, reason: null, own: null };
-    if (name === "script" || name === "title") out.push(name === "title" ? escapeText(el.textContent) : el.textContent);
-    else if (name === "textarea") out.push("\n", escapeText(el.value));
-    else for (const child of childrenOf(el, name)) {
-      if (child.nodeType === 1) write(child, inner, depth + 1);
-      else if (child.nodeType === 3) out.push(escapeText(child.data));
-    }
-    out.push(`</${name}>`);
-    return { seen: false, hidden: null };
+  // Why nothing in an element can be seen, wherever it is placed; null if it can.
+  function boxReason(cs) {
+    if (parseFloat(cs.opacity) < 0.05 || /opacity\(0(\.0+)?%?\)/.test(cs.filter)) return "opacity";
+    return clipsAll(cs) ? "clip" : null;
   }
 
-  function innerState(el, name, cs, state) {
-    const inner = { ...state, display: cs.display, background: background(cs, state.background) };
-    inner.breaks = name !== "pre" && !state.inPre && /^(pre|break-spaces)/.test(cs.whiteSpace);
-    inner.inPre = state.inPre || name === "pre" || name === "textarea";
-    if (state.cut && /^(absolute|fixed)$/.test(cs.position) && state.cut === "static") { inner.reason = state.outside; inner.cut = null; }
-    inner.reason = inner.reason || boxReason(el, cs);
+  function cutsOff(el, cs) {
+    if (INLINE.test(cs.display) && cs.display !== "inline-block") return false;
+    return (cs.overflowX !== "visible" && el.clientWidth <= 1 && el.offsetWidth <= 2) ||
+           (cs.overflowY !== "visible" && el.clientHeight <= 1 && el.offsetHeight <= 2);
+  }
+
+  // Why the text right inside an element cannot be seen, though its box is there.
+  function textStyleReason(cs, background) {
+    if (cs.visibility !== "visible") return "visibility";
+    if (parseFloat(cs.fontSize) < 3) return "font-size";
+    if ((cs.webkitBackgroundClip || "").includes("text") || cs.textShadow !== "none") return null;
+    const color = cs.webkitTextFillColor || cs.color;
+    if (isTransparent(color)) return "transparent";
+    return color === background ? "colour" : null;
+  }
+
+  // The colour behind an element's text; null where something positioned or an image may lie there too.
+  function backgroundOf(cs, outer) {
+    if (cs.backgroundImage !== "none") return null;
+    if (cs.backgroundColor.startsWith("rgb(")) return cs.backgroundColor;
+    return isTransparent(cs.backgroundColor) && cs.position === "static" ? outer : null;
+  }
+
+  function viewOf(doc) {
+    const win = doc.defaultView, root = doc.scrollingElement || doc.documentElement;
+    const style = (el) => win.getComputedStyle(el);
+    const cut = [doc.documentElement, doc.body].some((el) => el && /hidden|clip/.test(style(el).overflowX));
+    const rtl = style(doc.documentElement).direction === "rtl";
+    const left = rtl ? root.clientWidth - root.scrollWidth : 0;
+    return { win, left, right: cut ? root.clientWidth + 1000 : Infinity };
+  }
+
+  function placeReason(node, view) {
+    const range = node.ownerDocument.createRange();
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect(), { scrollX, scrollY } = view.win;
+    if (box.width === 0 && box.height === 0) return "size";
+    const out = box.right + scrollX <= view.left || box.bottom + scrollY <= 0 || box.left + scrollX >= view.right;
+    return out ? "off-screen" : null;
+  }
+
+  // What an element passes on to what is in it.
+  function innerState(el, name, cs, outer) {
+    const inner = { ...outer, display: cs.display, background: backgroundOf(cs, outer.background), own: null };
+    inner.breaks = name !== "pre" && !outer.inPre && /^(pre|break-spaces)/.test(cs.whiteSpace);
+    inner.inPre = outer.inPre || name === "pre";
+    if (outer.escapable && isAbsolute(cs)) inner.reason = null;  // not cut off by a box that does not contain it
+    if (!inner.reason) inner.escapable = false;
+    inner.reason = inner.reason || boxReason(cs);
     if (!inner.reason && cutsOff(el, cs)) {
-      inner.outside = inner.reason; inner.reason = "size"; inner.cut = cs.position === "static" ? "static" : "positioned";
+      inner.reason = "size";
+      inner.escapable = cs.position === "static";
     }
-    inner.own = inner.reason ? null : ownReason(cs, inner);
+    inner.own = inner.reason || textStyleReason(cs, inner.background);
     return inner;
   }
+"""
 
-  function isApart(flow, name) { return flow === "block" || (flow === null && BLOCKS.has(name)) || name === "br"; }
-
-  function writeRendered(el, name, cs, extra, state, depth) {
-    const inner = innerState(el, name, cs, state);
-    const flow = flowOf(el, name, cs, state);
-    if (flow) extra[FLOW] = flow;
-    if (isApart(flow, name)) apart = true;
-    else if (!/^(inline|contents)$/.test(cs.display)) boundary = true;
-    const start = out.length;
-    out.push("");
-    let seen = false, hidden = null;
-    const wrapped = [];
-    const folded = name === "details" && !el.open ? el.querySelector(":scope > summary") || el : null;
-    if (VOID.has(name) || name === "textarea" || name === "select") {
-      const reason = inner.reason || inner.own;
-      if (/^(img|input|textarea|select)$/.test(name)) { if (reason) hidden = reason; else seen = true; }
-      if (seen && (name === "img" ? el.alt.trim() : (el.value || "").trim() && el.type !== "hidden")) visibleChars += 1;
-      if (name === "textarea") out.push("\n", escapeText(el.value));
-      if (name === "select") for (const o of el.options) out.push(`<option${attributes(o, currentValue(o, "option"))}>${escapeText(o.text)}</option>`);
-      if (!/^(br|wbr)$/.test(name)) apart = false, last = null;
-    } else for (const child of childrenOf(el, name)) {
-      const state = folded && child !== folded ? { ...inner, reason: "details" } : inner;
-      if (child.nodeType === 1) {
-        const result = write(child, state, depth + 1);
-        seen = seen || result.seen; hidden = hidden || result.hidden;
-      } else if (child.nodeType === 3) {
-        const at = out.length, reason = writeText(child, state);
-        if (reason) { hidden = hidden || reason; wrapped.push(at); } else if (/\S/.test(child.data)) seen = true;
-      }
-    }
-    if (hidden && !seen) {
-      extra[HIDDEN] = hidden;
-      for (const at of wrapped) unwrap(at);
-    }
-    out[start] = `<${name}${attributes(el, extra)}>`;
-    if (name === "pre") out[start] += "\n";
-    if (!VOID.has(name)) out.push(`</${name}>`);
-    if (isApart(flow, name)) apart = true;
-    else if (!/^(inline|contents)$/.test(cs.display)) boundary = true;
-    return { seen, hidden };
+_LAYOUT = r"""
+  function rectsOf(node, from, to) {
+    const range = node.ownerDocument.createRange();
+    range.setStart(node, from);
+    range.setEnd(node, to);
+    return range.getClientRects();
   }
 
-  function unwrap(at) {
-    let i = at;
-    while (!out[i].startsWith("<lookstruct-text ")) i++;
-    out[i] = "";
-    while (out[i] !== "</lookstruct-text>") i++;
-    out[i] = "";
+  const overlapOf = (p, q) => Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+  const lowerOf = (p, q) => Math.min(p.height, q.height);
+
+  // What stands on the screen between two texts that touch in the markup: nothing, a space, or a line end.
+  function between(before, node, boxed) {
+    const end = before.data.trimEnd().length;
+    const ends = rectsOf(before, Math.max(end - 1, 0), end), starts = rectsOf(node, 0, 1);
+    if (!ends.length || !starts.length) return "";
+    const p = ends[ends.length - 1], q = starts[0];
+    if (overlapOf(p, q) < 0.3 * lowerOf(p, q)) return boxed ? "<br>" : "";
+    if (Math.max(q.left - p.right, p.left - q.right) > 0.15 * lowerOf(p, q)) return " ";
+    const resized = p.height > 1.2 * q.height || q.height > 1.2 * p.height;  // 12 and small 99 are not 1299
+    return resized && /\d$/.test(before.data) && /^\d/.test(node.data) ? " " : "";
+  }
+
+  // A short leaf in a row of them, as label and value often are, reads as part of one line.
+  function isRowItem(el, outerDisplay) {
+    if (!/flex|grid/.test(outerDisplay) || el.childElementCount > 3 || el.textContent.length > 100) return false;
+    for (const child of el.children) if (BLOCKS.has(child.localName) || child.localName === "br") return false;
+    const other = el.previousElementSibling || el.nextElementSibling;
+    if (!other) return false;
+    const p = other.getBoundingClientRect(), q = el.getBoundingClientRect();
+    return q.height > 0 && overlapOf(p, q) > 0.5 * lowerOf(p, q);
+  }
+
+  // How an element flows where that is not what its tag does by default: "block", "inline", or null.
+  function flowOf(el, name, cs, outer) {
+    if (TABLE_PARTS.has(name) || OWN_LINE.has(name)) return null;
+    const isBlock = !INLINE.test(cs.display) && !isRowItem(el, outer.display);
+    return isBlock === BLOCKS.has(name) ? null : isBlock ? "block" : "inline";
+  }
+"""
+
+_WRITER = r"""
+  const out = [];
+  let nNodes = 0, nVisible = 0, truncated = false;
+  let last = null;      // the text node written last, while nothing stands between it and what comes
+  let boxed = false;    // a box of its own (inline-block, flex item) began or ended since
+
+  function part() { last = null; boxed = false; }
+
+  function writeText(node, state) {
+    const text = node.data;
+    if (!text) return null;
+    if (!/\S/.test(text)) {
+      out.push(state.breaks && text.includes("\n") ? "<br>" : " ");
+      part();
+      return null;
+    }
+    const reason = state.own || (state.view ? placeReason(node, state.view) : null);
+    if (last && state.view && last.ownerDocument === node.ownerDocument && !/^\s/.test(text)) {
+      out.push(between(last, node, boxed));
+    }
+    last = /\s$/.test(text) ? null : node;
+    boxed = false;
+    const escaped = escapeText(text), written = state.breaks ? escaped.replace(/\r?\n/g, "<br>") : escaped;
+    if (reason) out.push(`<lookstruct-text @HIDDEN@="${reason}">`, written, "</lookstruct-text>");
+    else out.push(written);
+    if (!reason) nVisible += text.trim().length;
+    return reason;
+  }
+
+  function unwrapText(at) {
+    while (!out[at].startsWith("<lookstruct-text ")) at++;
+    out[at] = out[at + 2] = "";
+  }
+
+  // Writes one element; returns whether something in it can be seen, and why something cannot.
+  function write(el, state, depth) {
+    const name = el.localName;
+    if (++nNodes > limits.nodes || depth > limits.depth) { truncated = true; return NOTHING; }
+    if (DROPPED.has(name) || (name === "script" && !/json/i.test(el.type))) return NOTHING;
+    if (el.namespaceURI === SVG && !SVG_KEPT.has(name.toLowerCase())) return NOTHING;
+    if (name === "iframe" || name === "frame") return writeFrame(el, state, depth);
+    if (!state.view || name === "head") return writeUnseen(el, name, {}, state, depth);
+    const cs = state.view.win.getComputedStyle(el);
+    const gone = cs.display === "none" ? "display" : cs.contentVisibility === "hidden" ? "content-visibility" : null;
+    if (!gone) return writeSeen(el, name, cs, state, depth);
+    writeUnseen(el, name, { "@HIDDEN@": gone }, state, depth);
+    return { seen: false, hidden: gone };
+  }
+
+  // The head, and what is not laid out: written as it is.
+  function writeUnseen(el, name, extra, state, depth) {
+    out.push(`<${name}${attributes(el, { ...currentValue(el, name), ...extra })}>`);
+    if (VOID.has(name)) return NOTHING;
+    const inner = { ...state, view: null, own: null };
+    if (name === "script") out.push(el.textContent);
+    else if (name === "title" || name === "textarea") out.push(escapeText(name === "title" ? el.text : el.value));
+    else for (const child of childrenOf(el, name)) {
+      if (child.nodeType === Node.ELEMENT_NODE) write(child, inner, depth + 1);
+      else if (child.nodeType === Node.TEXT_NODE) out.push(escapeText(child.data));
+    }
+    out.push(`</${name}>`);
+    return NOTHING;
+  }
+
+  function writeSeen(el, name, cs, outer, depth) {
+    const inner = innerState(el, name, cs, outer);
+    const flow = flowOf(el, name, cs, outer);
+    const ownLine = flow === "block" || (flow === null && BLOCKS.has(name)) || name === "br";
+    const edge = () => { if (ownLine) part(); else if (!/^(inline|contents)$/.test(cs.display)) boxed = true; };
+    edge();
+    const start = out.push("") - 1;
+    const isLeaf = VOID.has(name) || name === "textarea" || name === "select";
+    const result = isLeaf ? writeLeaf(el, name, inner) : writeChildren(el, name, inner, depth);
+    const extra = currentValue(el, name);
+    if (flow) extra["@FLOW@"] = flow;
+    if (result.hidden && !result.seen) {
+      extra["@HIDDEN@"] = result.hidden;
+      result.wrapped.forEach(unwrapText);
+    }
+    out[start] = `<${name}${attributes(el, extra)}>` + (name === "pre" ? "\n" : "");
+    if (!VOID.has(name)) out.push(`</${name}>`);
+    edge();
+    return result;
+  }
+
+  function writeChildren(el, name, inner, depth) {
+    const folds = name === "details" && !el.open;
+    const summary = folds ? el.querySelector(":scope > summary") : null;
+    const result = { seen: false, hidden: null, wrapped: [] };
+    for (const child of childrenOf(el, name)) {
+      const state = folds && child !== summary ? { ...inner, reason: "details", own: "details" } : inner;
+      if (child.nodeType === Node.ELEMENT_NODE) {
+        const { seen, hidden } = write(child, state, depth + 1);
+        result.seen = result.seen || seen;
+        result.hidden = result.hidden || hidden;
+      } else if (child.nodeType === Node.TEXT_NODE) {
+        const at = out.length, reason = writeText(child, state);
+        if (reason) result.wrapped.push(at);
+        else if (/\S/.test(child.data)) result.seen = true;
+        result.hidden = result.hidden || reason;
+      }
+    }
+    return result;
+  }
+
+  function writeLeaf(el, name, inner) {
+    if (name === "textarea") out.push("\n", escapeText(el.value));
+    if (name === "select") for (const option of el.options) {
+      out.push(`<option${attributes(option, currentValue(option, "option"))}>${escapeText(option.text)}</option>`);
+    }
+    if (!/^(img|input|textarea|select)$/.test(name)) return { ...NOTHING, wrapped: [] };
+    part();
+    if (inner.own) return { seen: false, hidden: inner.own, wrapped: [] };
+    const text = name === "img" ? el.alt : /^(hidden|password|file)$/.test(el.type) ? "" : el.value || "";
+    nVisible += text.trim().length;
+    return { seen: true, hidden: null, wrapped: [] };
+  }
+
+  function frameReason(el, state) {
+    if (!state.view) return null;
+    const cs = state.view.win.getComputedStyle(el), box = el.getBoundingClientRect();
+    if (cs.display === "none") return "display";
+    const reason = innerState(el, "iframe", cs, state).reason || (cs.visibility === "visible" ? null : "visibility");
+    return reason || (box.width < 10 || box.height < 10 ? "size" : null);
   }
 
   function writeFrame(el, state, depth) {
-    let doc = null;
-    try { doc = el.contentDocument; } catch { doc = null; }
-    const cs = state.view && state.view.win.getComputedStyle(el);
-    const extra = { [FLOW]: "block" };
-    if (cs) {
-      const inner = innerState(el, "iframe", cs, state);
-      const r = el.getBoundingClientRect();
-      const reason = cs.display === "none" ? "display" : inner.reason || (cs.visibility !== "visible" ? "visibility" : null) ||
-          (r.width < 10 || r.height < 10 ? "size" : null);
-      if (reason) extra[HIDDEN] = reason;
-    }
-    apart = true;
-    const index = limits.frames.indexOf(el);
-    out.push(`<lookstruct-frame${attributes(el, extra)}>`);
+    const extra = { "@FLOW@": "block" }, reason = frameReason(el, state);
+    if (reason) extra["@HIDDEN@"] = reason;
+    out.push(`<lookstruct-frame${attributes(el, { ...extra, srcdoc: null })}>`);
+    part();
+    const before = nVisible, doc = el.contentDocument;  // null for a frame of another origin
     if (doc && doc.body) {
-      const view = extra[HIDDEN] ? null : viewOf(doc);
+      const inner = stateOf(reason || !state.view ? null : viewOf(doc));
       for (const child of doc.body.childNodes) {
-        const inner = { view, reason: null, own: null, background: "rgb(255, 255, 255)", display: "block", breaks: false, inPre: false, cut: null };
-        if (child.nodeType === 1) write(child, inner, depth + 1);
-        else if (child.nodeType === 3) writeText(child, inner);
+        if (child.nodeType === Node.ELEMENT_NODE) write(child, inner, depth + 1);
+        else if (child.nodeType === Node.TEXT_NODE) writeText(child, inner);
       }
-    } else if (index >= 0) out.push(`<!--lookstruct-frame-${index}-->`);
+    } else {
+      out.push(limits.token.replace("#", limits.frames.indexOf(el)));
+    }
+    if (reason) nVisible = before;
     out.push("</lookstruct-frame>");
-    apart = true; last = null;
-    return { seen: !extra[HIDDEN], hidden: extra[HIDDEN] || null };
+    part();
+    return { seen: !reason, hidden: reason };
   }
 
-  const root = document.documentElement;
-  if (!root) return { html: "", visibleChars: 0, truncated: false, characterSet: document.characterSet };
-  const state = { view: viewOf(document), reason: null, own: null, background: "rgb(255, 255, 255)", display: "block",
-                  breaks: false, inPre: false, cut: null, outside: null };
-  write(root, state, 0);
-  return { html: "<!DOCTYPE html>\n" + out.join(""), visibleChars, truncated, characterSet: document.characterSet };
-}
-""".replace("@HIDDEN@", MARK_HIDDEN)
-    .replace("@FLOW@", MARK_FLOW)
-    .replace("@BLOCKS@", " ".join(sorted(BLOCKS)))
+  function stateOf(view) {
+    return { view, reason: null, own: null, escapable: false, background: CANVAS, display: "block", breaks: false,
+             inPre: false };
+  }
+"""
+
+SNAPSHOT = (
+    "(limits) => {"
+    + _HELPERS
+    + _VISIBILITY
+    + _LAYOUT
+    + _WRITER
+    + r"""
+  if (document.documentElement) write(document.documentElement, stateOf(viewOf(document)), 0);
+  return { html: "<!DOCTYPE html>\n" + out.join(""), nVisible, truncated, characterSet: document.characterSet };
+}"""
 )
-"""Takes `{nodes, depth, frames}`: how much to read at most, and the handles of frames that are read apart."""
+SNAPSHOT = (
+    SNAPSHOT.replace("@HIDDEN@", MARK_HIDDEN).replace("@FLOW@", MARK_FLOW).replace("@BLOCKS@", " ".join(sorted(BLOCKS)))
+)
+"""Takes `{nodes, depth, frames, token}`: how much to read at most, the frames of other origins, and the text that
+stands for the `#`-th of them; returns `{html, nVisible, truncated, characterSet}`."""
 
 SETTLED = r"""
 ({ quietMs, limitMs }) => new Promise((resolve) => {

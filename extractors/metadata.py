@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urljoin
 
-from bs4 import BeautifulSoup
 from bs4.element import Tag
+
+from lookstruct.extractors.survey import Parts
 
 _MOST_DEPTH = 64
 _URL_ATTRIBUTES = {
@@ -22,23 +23,25 @@ _WRAPPERS = re.compile(
 )
 
 
-def read_metadata(soup: BeautifulSoup, base_url: str) -> dict[str, Any]:
+def read_metadata(parts: Parts, base_url: str) -> dict[str, Any]:
     """The kinds of metadata that the page has: `json-ld` and `microdata` as lists, `opengraph` and `meta` as dicts.
 
     URLs in microdata are absolute. Broken JSON-LD is repaired where that is safe, else left out.
     """
     found: dict[str, Any] = {
-        "json-ld": list(json_ld(soup)),
-        "microdata": list(microdata(soup, base_url)),
-        "opengraph": opengraph(soup),
-        "meta": named_meta(soup),
+        "json-ld": list(json_ld(parts)),
+        "microdata": list(microdata(parts, base_url)),
+        "opengraph": opengraph(parts),
+        "meta": named_meta(parts),
     }
     return {kind: value for kind, value in found.items() if value}
 
 
-def json_ld(soup: BeautifulSoup) -> Iterator[Any]:
+def json_ld(parts: Parts) -> Iterator[Any]:
     """The objects in `script type="application/ld+json"`, lists and `@graph` unpacked."""
-    for script in soup.find_all("script", type=re.compile(r"^\s*application/ld\+json", re.IGNORECASE)):
+    for script in parts.scripts:
+        if not str(script.attrs.get("type", "")).strip().lower().startswith("application/ld+json"):
+            continue
         value = parse_json(script.get_text())
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, dict):
@@ -61,14 +64,14 @@ def parse_json(text: str) -> Any:
     return None
 
 
-def opengraph(soup: BeautifulSoup) -> dict[str, str]:
+def opengraph(parts: Parts) -> dict[str, str]:
     """`og:`, `product:`, `article:`... properties; the first value of each."""
-    return _first_values((str(tag.attrs["property"]), tag) for tag in soup.find_all("meta", property=True))
+    return _first_values((str(tag.attrs["property"]), tag) for tag in parts.meta if "property" in tag.attrs)
 
 
-def named_meta(soup: BeautifulSoup) -> dict[str, str]:
+def named_meta(parts: Parts) -> dict[str, str]:
     """`meta name=... content=...`, names in lower case; the first value of each."""
-    return _first_values((str(tag.attrs["name"]).lower(), tag) for tag in soup.find_all("meta", attrs={"name": True}))
+    return _first_values((str(tag.attrs["name"]).lower(), tag) for tag in parts.meta if "name" in tag.attrs)
 
 
 def _first_values(pairs: Iterator[tuple[str, Tag]]) -> dict[str, str]:
@@ -80,10 +83,10 @@ def _first_values(pairs: Iterator[tuple[str, Tag]]) -> dict[str, str]:
     return values
 
 
-def microdata(soup: BeautifulSoup, base_url: str) -> Iterator[dict[str, Any]]:
+def microdata(parts: Parts, base_url: str) -> Iterator[dict[str, Any]]:
     """Top-level microdata items as `{"@type": ..., property: value or values}`."""
-    for scope in soup.find_all(itemscope=True):
-        if isinstance(scope, Tag) and "itemprop" not in scope.attrs:
+    for scope in parts.scopes:
+        if "itemprop" not in scope.attrs:
             yield _item(scope, base_url, 0)
 
 

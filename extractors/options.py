@@ -15,29 +15,31 @@ class FetchOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    timeout_s: PositiveFloat = Field(30.0, description="Seconds for the whole page: connection, loading, settling.")
+    timeout_s: PositiveFloat = Field(default=30.0, description="Seconds for the whole page, loading and settling.")
     wait: Wait = Field(
-        "settled",
+        default="settled",
         description=(
             "When the page counts as loaded: its markup is read (dom), its resources too (load), its visible text has "
             "stopped changing (settled), or the network has been quiet for half a second (networkidle)."
         ),
     )
-    settle_s: PositiveFloat = Field(5.0, description="Most seconds to wait for a page to settle after loading.")
-    selector: str | None = Field(None, description="Also wait until an element matches this CSS selector.")
+    settle_s: PositiveFloat = Field(default=5.0, description="Most seconds to wait for a page to settle after loading.")
+    selector: str | None = Field(default=None, description="Also wait until an element matches this CSS selector.")
     render: bool | None = Field(
-        None,
+        default=None,
         description="Read through the browser, JavaScript and all; unless told: yes for URLs and files, no for HTML.",
     )
-    base_url: str | None = Field(None, description="What relative links of standard input or given HTML start from.")
-    user_agent: str | None = Field(None, description="User agent to send instead of Chromium's own.")
+    base_url: str | None = Field(default=None, description="Where relative links of HTML from stdin start.")
+    user_agent: str | None = Field(default=None, description="User agent to send instead of Chromium's own.")
     headers: dict[str, str] = Field(default_factory=dict, description="Extra HTTP headers to send.")
-    locale: str | None = Field(None, description="Language to ask for, such as de-DE.")
-    timezone: str | None = Field(None, description="Time zone that pages see, such as Europe/Berlin.")
-    viewport: tuple[PositiveInt, PositiveInt] = Field((1280, 1024), description="Window width and height in pixels.")
-    block: frozenset[ResourceType] = Field(
-        frozenset({"image", "font", "media"}), description="Kinds of resources that are not loaded."
+    locale: str | None = Field(default=None, description="Language to ask for, such as de-DE.")
+    timezone: str | None = Field(default=None, description="Time zone that pages see, such as Europe/Berlin.")
+    viewport: tuple[PositiveInt, PositiveInt] = Field(
+        default=(1280, 1024), description="Window width and height, pixels."
     )
-    max_bytes: PositiveInt = Field(20_000_000, description="Largest page, and largest single resource, in bytes.")
-    max_nodes: PositiveInt = Field(300_000, description="Most elements of a page that are read.")
-    screenshot: bool = Field(False, description="Keep a picture of the whole page.")
+    block: frozenset[ResourceType] = Field(
+        default=frozenset({"image", "font", "media"}), description="Kinds of resources that are not loaded."
+    )
+    max_bytes: PositiveInt = Field(default=20_000_000, description="Largest page or single resource, in bytes.")
+    max_nodes: PositiveInt = Field(default=300_000, description="Most elements of a page that are read.")
+    screenshot: bool = Field(default=False, description="Keep a picture of the whole page.")

@@ -148,9 +148,9 @@ class _Visit:
             raise not_a_page(self._job.name, response.headers.get("content-type", "a download").split(";")[0])
 
     async def _page(self) -> Page:
-        limits = {"nodes": self._options.max_nodes, "depth": _MOST_DEPTH, "frames": []}
+        limits = {"nodes": self._options.max_nodes, "depth": _MOST_DEPTH, "frames": [], "token": ""}
         snapshot = await self._tab.evaluate(SNAPSHOT, limits)
-        if not snapshot["visibleChars"]:
+        if not snapshot["nVisible"]:
             raise EmptyPage(f"{self._job.name} has no text that a person could read: check it in a browser")
         if snapshot["truncated"]:
             self._notes.append(f"the page has more than {self._options.max_nodes} elements: the rest was not read")

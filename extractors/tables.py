@@ -16,6 +16,7 @@ from itertools import takewhile
 
 from bs4.element import Tag
 
+from lookstruct.extractors.htmltree import contains
 from lookstruct.extractors.lines import Line, Piece, joined
 from lookstruct.extractors.tags import HEADINGS, SECTIONING
 from lookstruct.schemas.document import BlockKind
@@ -24,7 +25,7 @@ _MOST_COLUMNS, _MOST_ROWS = 1000, 65534  # that one cell may span, as in the HTM
 _REPEAT_ALLOWANCE = 10_000  # code points that spans may add to a table beyond its own length
 
 _LAYOUT_ROLES = frozenset({"presentation", "none"})
-_LAYOUT_CONTENT = sorted(SECTIONING | HEADINGS.keys())
+_LAYOUT_CONTENT = SECTIONING | HEADINGS.keys()
 _PARTS = frozenset({"caption", "thead", "tbody", "tfoot", "tr", "td", "th"})
 
 
@@ -105,7 +106,7 @@ def is_data_table(table: Tag) -> bool:
         return True
     cells = [part for part in parts if part.name == "td"]
     one_column = len(cells) == len({id(cell.parent) for cell in cells})
-    return not one_column and not any(cell.find(_LAYOUT_CONTENT) is not None for cell in cells)
+    return not one_column and not any(contains(cell, _LAYOUT_CONTENT) for cell in cells)
 
 
 def table_parts(table: Tag) -> Iterator[Tag]:

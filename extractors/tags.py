@@ -8,11 +8,13 @@ MARK_HIDDEN = "data-lookstruct-hidden"
 MARK_FLOW = "data-lookstruct-flow"
 """Set by the browser snapshot where an element flows otherwise than its tag does by default: "block" or "inline"."""
 
-BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol optgroup p "
-    "plaintext pre search section summary table tbody td tfoot th thead tr ul xmp".split()
-)
+BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2", "h3", "h4",
+    "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "listing", "main", "menu", "nav", "ol",
+    "optgroup", "p", "plaintext", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th",
+    "thead", "tr", "ul", "xmp",
+})  # fmt: skip
 """Elements that begin and end a line."""
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -21,11 +23,12 @@ LISTS = frozenset({"ul", "ol", "menu", "dir"})
 
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
 
-DROPPED = frozenset(
-    "script style noscript template head meta link base title object embed applet param canvas audio video source track "
-    "iframe frame noframes map area datalist col colgroup math-annotation annotation rp desc metadata defs symbol "
-    "basefont bgsound noembed slot-fallback".split()
-)
+DROPPED = frozenset({
+    "annotation", "applet", "area", "audio", "base", "basefont", "bgsound", "canvas", "col", "colgroup", "datalist",
+    "defs", "desc", "embed", "frame", "head", "iframe", "link", "map", "meta", "metadata", "noembed", "noframes",
+    "noscript", "object", "param", "rp", "script", "source", "style", "symbol", "template", "title", "track",
+    "video",
+})  # fmt: skip
 """Elements whose content nobody sees: code, data for the machine, fallbacks for browsers of the past."""
 
 SCRIPTED_POSITION = frozenset({"sup", "sub"})

@@ -15,8 +15,9 @@ import re
 from collections.abc import Callable, Iterator, Set
 from itertools import islice
 
-from bs4.element import PageElement, Tag
+from bs4.element import Tag
 
+from lookstruct.extractors.htmltree import contains
 from lookstruct.extractors.tags import MARK_HIDDEN
 
 _NUMBER_ZERO = r"0*\.?0*(?:px|r?em|%|pt)?\s*(?:!important\s*)?(?:;|$)"
@@ -103,9 +104,9 @@ def hides(style: str) -> bool:
 
 
 def _holds_the_page(tag: Tag) -> bool:
-    return tag.name in ("main", "body") or tag.find(["main", "article", "h1"]) is not None
+    return tag.name in ("main", "body") or contains(tag, ("main", "article", "h1"))
 
 
-def visible_children(details: Tag) -> list[PageElement]:
+def visible_children(details: Tag) -> list[Tag]:
     """What a closed `details` shows: its first `summary`."""
     return [child for child in details.contents if isinstance(child, Tag) and child.name == "summary"][:1]

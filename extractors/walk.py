@@ -8,7 +8,7 @@ the children to read and what to do after them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from urllib.parse import urljoin
 
@@ -18,6 +18,7 @@ from lookstruct.extractors.boilerplate import Frame
 from lookstruct.extractors.composer import Composer, Context
 from lookstruct.extractors.definitions import DESCRIPTION, TERM, paired
 from lookstruct.extractors.forms import control_value, is_mark
+from lookstruct.extractors.htmltree import elements
 from lookstruct.extractors.lines import Line
 from lookstruct.extractors.tables import RowBox, TableBox, cell_box, is_data_table, row_lines
 from lookstruct.extractors.tags import BLOCKS, DROPPED, HEADINGS, LISTS, MARK_FLOW, PREFORMATTED
@@ -44,15 +45,22 @@ class Nesting(Enum):
     NESTED = "nested"  # inside a cell of a data table: part of that cell's text
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """How to look at a page: where links start from, what cannot be seen, what is frame, and whether to look anyway."""
+
+    base_url: str
+    visibility: Visibility
+    frame: Frame
+    include_hidden: bool = False
+
+
 class Walker:
     """Reads the tree below `root`; call `lines` once."""
 
-    def __init__(self, root: Tag, base_url: str, visibility: Visibility, frame: Frame, *, include_hidden: bool) -> None:
+    def __init__(self, root: Tag, view: View) -> None:
         self._root = root
-        self._base_url = base_url
-        self._visibility = visibility
-        self._frame = frame
-        self._include_hidden = include_hidden
+        self._view = view
         self._composer = Composer(root)
         self._builder = self._composer.builder
         self._tables: list[TableBox | Nesting] = []
@@ -85,7 +93,7 @@ class Walker:
         name, attrs = tag.name, tag.attrs
         if name in DROPPED:
             return _NOTHING
-        if not self._include_hidden and self._visibility.hides(tag):
+        if not self._view.include_hidden and self._view.visibility.hides(tag):
             self._n_hidden += n_readable_chars(tag)
             return _NOTHING
         enter = _BY_TAG.get(name)
@@ -114,19 +122,19 @@ class Walker:
 
     def _context_of(self, tag: Tag) -> Context:
         outer, name = self._composer.context, tag.name
-        context = replace(outer, tag=tag, boilerplate=outer.boilerplate or self._frame.begins(tag))
+        kind, level, depth, pre = outer.kind, outer.level, outer.list_depth, outer.pre
         if name in HEADINGS or tag.attrs.get("role") == "heading":
-            return replace(context, kind=BlockKind.HEADING, level=HEADINGS.get(name) or _aria_level(tag))
-        if name in LISTS:
-            return replace(context, list_depth=outer.list_depth + 1)
-        if name == "li":
-            return replace(context, kind=BlockKind.LIST_ITEM, level=max(outer.list_depth, 1))
-        if name in PREFORMATTED:
-            return replace(context, kind=BlockKind.PRE, pre=True, level=0)
-        return context
+            kind, level = BlockKind.HEADING, HEADINGS.get(name) or _aria_level(tag)
+        elif name in LISTS:
+            depth += 1
+        elif name == "li":
+            kind, level = BlockKind.LIST_ITEM, max(depth, 1)
+        elif name in PREFORMATTED:
+            kind, level, pre = BlockKind.PRE, 0, True
+        return Context(tag, kind, level, outer.boilerplate or self._view.frame.begins(tag), pre, depth)
 
     def _enter_link(self, tag: Tag) -> Entered:
-        href = absolute(self._base_url, str(tag.attrs.get("href", "")))
+        href = absolute(self._view.base_url, str(tag.attrs.get("href", "")))
         is_block = tag.attrs.get(MARK_FLOW) == "block"
         inner, leave = self._enter_block(tag) if is_block else self._enter_inline(tag)
         if href is None:
@@ -167,11 +175,11 @@ class Walker:
         return tag.contents, self._builder.space
 
     def _enter_drawing(self, tag: Tag) -> Entered:
-        return [node for node in tag.find_all("text") if isinstance(node, Tag)], self._builder.space
+        return [node for node in elements(tag) if node.name == "text"], self._builder.space
 
     def _enter_details(self, tag: Tag) -> Entered:
         context = self._context_of(tag)
-        if self._include_hidden or self._visibility.opens(tag):
+        if self._view.include_hidden or self._view.visibility.opens(tag):
             return self._enter_as(context, tag.contents)
         shown = visible_children(tag)
         self._n_hidden += n_readable_chars(tag) - sum(n_readable_chars(child) for child in shown)
