@@ -18,7 +18,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -214,8 +214,11 @@ def playwright_browser() -> Path | None:
 def download_browser() -> Path | None:
     say(f"Downloading Chromium with Playwright (for {BROWSER_DOWNLOAD_S} s at most).")
     playwright = [str(PYTHON), "-m", "playwright"]
-    if not succeeds([*playwright, "install", "chromium"], BROWSER_DOWNLOAD_S):
-        say("It cannot be downloaded here: looking for one on this machine.")
+    log = VENV / "browser-download.log"
+    with log.open("w") as output:
+        downloaded = succeeds([*playwright, "install", "chromium"], BROWSER_DOWNLOAD_S, output)
+    if not downloaded:
+        say(f"It cannot be downloaded here (see {log}): looking for one on this machine.")
         return None
     found = launches()
     if found is None and can_apt():
@@ -272,9 +275,10 @@ def run(command: Sequence[str], failure: str) -> None:
         raise SetupError(f"{failure}: {' '.join(command)} failed (see above).")
 
 
-def succeeds(command: Sequence[str], timeout_s: float | None) -> bool:
-    """Whether a command, its output shown, ends well and in time; if not in time, its children end with it."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+def succeeds(command: Sequence[str], timeout_s: float | None, output: IO[str] | None = None) -> bool:
+    """Whether a command, its output shown or written, ends well and in time; if not, its children end with it."""
+    nothing = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=nothing, stdout=output, stderr=output, start_new_session=True)
     try:
         return process.wait(timeout_s) == 0
     except subprocess.TimeoutExpired:

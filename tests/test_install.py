@@ -29,6 +29,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(module, "STAMPS", tmp_path / ".venv" / "stamps")
     monkeypatch.setattr(module, "PYTHON", tmp_path / ".venv" / "bin" / "python")
+    (tmp_path / ".venv").mkdir()
     return module
 
 
@@ -162,7 +163,7 @@ def test_where_nothing_downloads_a_browser_on_path_serves(install: ModuleType, m
 def test_root_on_debian_gets_its_chromium(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[list[str]] = []
 
-    def succeeds(command: list[str], _timeout_s: float | None) -> bool:
+    def succeeds(command: list[str], *_: object) -> bool:
         ran.append(command)
         return command[0] == "apt-get"
 
