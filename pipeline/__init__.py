@@ -1,1 +1,1 @@
-
+"""The story: fetch, clean, prompt, decode, validate, ground, write."""

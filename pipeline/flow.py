@@ -1,0 +1,131 @@
+"""Target + schema -> Record, the whole story in one event loop: fetch, clean, read."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, replace
+from enum import Enum
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lookstruct.extractors.clean import clean
+
+if TYPE_CHECKING:
+    from lookstruct.extractors.options import FetchOptions
+    from lookstruct.extractors.target import Target
+    from lookstruct.pipeline.reader import Reader
+    from lookstruct.schemas.document import Document, Page
+    from lookstruct.schemas.loader import Schema
+    from lookstruct.schemas.record import Record
+
+
+class Stage(Enum):
+    """What an extraction is busy with; the value is what a progress line says."""
+
+    FETCH = "fetching the page"
+    CLEAN = "cleaning the page"
+    LOAD = "loading the model"
+    READ = "reading the record"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who wants to know how it goes: `stage` is told each stage, `text` the record's text as it is written.
+
+    Both are called from background threads.
+    """
+
+    stage: Callable[[Stage], None] = lambda _: None
+    text: Callable[[str], None] = lambda _: None
+
+
+class PageSource(Protocol):
+    """What the flow asks of a fetcher; `extractors.Fetcher` is one."""
+
+    async def fetch(self, target: Target | str, options: FetchOptions | None = None) -> Page:
+        """The page that `target` names; `options` None takes the source's own."""
+        ...
+
+
+PageSourceContext = AbstractAsyncContextManager[PageSource]
+
+
+class Flow:
+    """Fetches many pages at once and reads them one at a time; browser and model start at their first use.
+
+    Lives in one event loop. The model is only ever touched by one thread of its own.
+    """
+
+    def __init__(self, open_source: Callable[[], PageSourceContext], load_reader: Callable[[], Reader]) -> None:
+        self._open_source = open_source
+        self._load_reader = load_reader
+        self._source: PageSource | None = None
+        self._reader: Reader | None = None
+        self._opening = asyncio.Lock()
+        self._opened = AsyncExitStack()
+        self._model_thread = ThreadPoolExecutor(1, thread_name_prefix="lookstruct-model")
+
+    async def extract(
+        self, target: Target | str, schema: Schema, watch: Watch, options: FetchOptions | None = None
+    ) -> Record[Any]:
+        """The record behind `target`."""
+        watch.stage(Stage.FETCH)
+        page = await self.fetch(target, options)
+        watch.stage(Stage.CLEAN)
+        start = perf_counter()
+        document = await asyncio.to_thread(clean, page)
+        clean_s = perf_counter() - start
+        record = await self.read(document, schema, watch)
+        return replace(record, meta=_meta(page, clean_s, record))
+
+    async def fetch(self, target: Target | str, options: FetchOptions | None = None) -> Page:
+        """The page behind `target`."""
+        async with self._opening:
+            if self._source is None:
+                self._source = await self._opened.enter_async_context(self._open_source())
+        return await self._source.fetch(target, options)
+
+    async def read(self, document: Document, schema: Schema, watch: Watch) -> Record[Any]:
+        """The record in a document, in the model's thread; cancelling this stops the model within one forward."""
+        cancelled = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._model_thread, self._read, document, schema, watch, cancelled
+            )
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def _read(self, document: Document, schema: Schema, watch: Watch, cancelled: threading.Event) -> Record[Any]:
+        if self._reader is None:
+            watch.stage(Stage.LOAD)
+            self._reader = self._load_reader()
+        watch.stage(Stage.READ)
+        return self._reader.read(document, schema, on_text=watch.text, cancel=cancelled.is_set)
+
+    async def close(self) -> None:
+        """Closes the browser."""
+        await self._opened.aclose()
+        self._source = None
+
+    def end_model(self, *, wait: bool) -> None:
+        """Lets go of the model and ends its thread; without `wait` the thread ends when its work does."""
+        self._model_thread.shutdown(wait=wait, cancel_futures=True)
+        self._reader = None
+
+
+def _meta(page: Page, clean_s: float, record: Record[Any]) -> dict[str, Any]:
+    """What is known about the page, then what the record knows about itself."""
+    return {
+        "url": page.url,
+        "final_url": page.final_url,
+        "status": page.status,
+        "fetch_s": round(page.fetch_s, 3),
+        "clean_s": round(clean_s, 3),
+        **record.meta,
+        "notes": [*page.notes, *record.meta.get("notes", ())],
+    }

@@ -1,0 +1,109 @@
+"""Results -> where the user wants them: standard output, a JSON file, or lines added to a JSONL file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from lookstruct.schemas.errors import SinkError
+from lookstruct.schemas.record import Record
+
+Write = Callable[[Any], None]
+
+
+def open_output(to: str) -> Write:
+    """A function that writes one JSON value to `to`: "-", FILE.json or FILE.jsonl.
+
+    SinkError at once if the file could not be written, so that nothing is worked out in vain.
+    """
+    if to == "-":
+        return lambda data: write_stdout(to_json(data, indent=2) + "\n")
+    path = Path(to)
+    if path.suffix not in (".json", ".jsonl"):
+        raise SinkError(f"The output {to!r} is neither -, a .json nor a .jsonl file; name one of these with --to.")
+    check_writable(path)
+    return lambda data: write_json(path, data) if path.suffix == ".json" else append_line(path, data)
+
+
+def full_json(record: Record[Any]) -> dict[str, Any]:
+    """The record with its evidence and what else is known about it."""
+    return {
+        "data": record.data,
+        "evidence": {pointer: evidence.to_json() for pointer, evidence in record.evidence.items()},
+        "meta": dict(record.meta),
+    }
+
+
+def check_writable(path: Path) -> None:
+    """SinkError unless a file could be written at `path`; an existing one stays as it is, a missing one missing."""
+    if path.is_dir():
+        raise SinkError(f"{path} is a folder; name a file in it.")
+    try:
+        if path.exists():
+            path.open("ab").close()
+        else:
+            _part_of(path).open("xb").close()
+            _part_of(path).unlink()
+    except OSError as exc:
+        raise _unwritable(path, exc) from exc
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Writes one JSON value and replaces what was there in one move: a reader never sees half of it."""
+    text = to_json(data, indent=2) + "\n"
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+            path.write_text(text, encoding="utf-8")
+            return
+        part = _part_of(path)
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path.resolve())
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as exc:
+        raise _unwritable(path, exc) from exc
+
+
+def append_line(path: Path, data: Any) -> None:
+    """Adds one line, in one write, so that two processes may add to one file."""
+    try:
+        with path.open("ab", buffering=0) as file:
+            file.write((to_json(data) + "\n").encode())
+    except OSError as exc:
+        raise _unwritable(path, exc) from exc
+
+
+def to_json(data: Any, *, indent: int | None = None) -> str:
+    r"""JSON text, characters as they are; half a surrogate pair, which UTF-8 cannot hold, as its escape.
+
+    >>> to_json({"price": "5 €", "odd": "\ud83d"})
+    '{"price": "5 €", "odd": "\\ud83d"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def write_stdout(text: str) -> None:
+    """Writes UTF-8, whatever the console's code page is."""
+    buffer: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # a notebook's or a test's stream takes text
+        sys.stdout.write(text)
+    else:
+        buffer.write(text.encode())
+    sys.stdout.flush()
+
+
+def _part_of(path: Path) -> Path:
+    """Where a file is written before it takes its place: in the same folder, hidden, one for each process."""
+    return path.resolve().with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _unwritable(path: Path, exc: OSError) -> SinkError:
+    return SinkError(
+        f"{path} cannot be written ({exc.strerror or exc}); name a file that can, in a folder that exists."
+    )

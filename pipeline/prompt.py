@@ -1,0 +1,161 @@
+"""Document + Schema -> token ids: a prefix that is the same for every page, the page, and the turn's end."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lookstruct.pipeline.describe import describe
+from lookstruct.pipeline.plaintext import PlainText
+from lookstruct.pipeline.view import PageView, show, worth_showing
+from lookstruct.schemas.document import Span
+from lookstruct.schemas.errors import ContextOverflow
+
+if TYPE_CHECKING:
+    from lookstruct.schemas.document import Block, Document
+    from lookstruct.schemas.loader import Schema
+
+TASK = """Extract one record of type {name} from the web page below. Copy values as the page has them; write null for \
+what it does not say.
+
+Fields:
+{fields}
+
+Web page:
+"""
+PLAIN_END = "\n\nRecord as JSON:\n"
+MARK = "<<content of this turn>>"
+"""Stands for the turn's text while the chat template is rendered; never reaches the model."""
+MIN_PAGE_TOKENS = 32
+MAX_CHARS_PER_TOKEN = 16
+"""No page's tokens are longer than this on average: a cheap bound before counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is asked, and the view of the page inside it.
+
+    `ids[:n_prefix]` is the same for every page of one schema and model. `n_chars_cut` is how much of the page's text
+    did not fit.
+    """
+
+    ids: tuple[int, ...]
+    n_prefix: int
+    view: PageView
+    n_chars_cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around a user's turn, as token ids: `before` opens it, `after` closes it and opens the answer."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+class Prompter:
+    """Builds prompts for one tokenizer."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._plain = PlainText(tokenizer)
+        self.frame = chat_frame(tokenizer) if getattr(tokenizer, "chat_template", None) else plain_frame(tokenizer)
+
+    def build(self, document: Document, schema: Schema, budget: int, max_page_tokens: int = 8192) -> Prompt:
+        """The prompt for one page, at most `budget` tokens: a longer page is cut at the edge of a block.
+
+        ContextOverflow if the schema alone leaves no room for a page.
+        """
+        prefix = (*self.frame.before, *self._plain.ids(task_text(schema)))
+        room = budget - len(prefix) - len(self.frame.after)
+        if room < MIN_PAGE_TOKENS:
+            raise ContextOverflow(
+                f"The question for {schema.name} takes {len(prefix)} of {budget} tokens and leaves no room for the "
+                "page; use a model with a longer context, a smaller schema, or a smaller --max-new-tokens."
+            )
+        view, n_chars_cut = self._view(document, min(room, max_page_tokens), links=wants_links(schema.grammar_schema))
+        ids = (*prefix, *self._plain.ids(view.text), *self.frame.after)
+        return Prompt(ids, len(prefix), view, n_chars_cut)
+
+    def _view(self, document: Document, room: int, *, links: bool) -> tuple[PageView, int]:
+        """What of the page fits into `room` tokens, and how many characters do not."""
+        blocks = worth_showing(document)
+        kept = cut_to_fit(blocks, lambda some: self._fits(show(document, some, links=links).text, room))
+        return show(document, kept, links=links), _n_chars(blocks) - _n_chars(kept)
+
+    def _fits(self, text: str, room: int) -> bool:
+        """Whether `text` takes at most `room` tokens; one far too long is not even counted."""
+        return len(text) <= room * MAX_CHARS_PER_TOKEN and len(self._plain.ids(text)) <= room
+
+
+def task_text(schema: Schema) -> str:
+    """The question, the same for every page."""
+    return TASK.format(name=schema.name, fields=describe(schema.json_schema))
+
+
+def wants_links(schema: Any) -> bool:
+    """Whether some field of the schema holds a URL, so that the page's addresses must be shown.
+
+    >>> wants_links({"properties": {"url": {"type": "string", "format": "uri"}}})
+    True
+    """
+    if isinstance(schema, Mapping):
+        return schema.get("format") in ("uri", "uri-reference", "iri") or any(map(wants_links, schema.values()))
+    return isinstance(schema, list) and any(map(wants_links, schema))
+
+
+def cut_to_fit(blocks: Sequence[Block], fits: Callable[[Sequence[Block]], bool]) -> tuple[Block, ...]:
+    """The first blocks that fit together; of a first block that does not, its beginning."""
+    n_kept = _largest(len(blocks), lambda n: fits(blocks[:n]))
+    if n_kept or not blocks:
+        return tuple(blocks[:n_kept])
+    n_chars = _largest(len(blocks[0].span), lambda n: fits([_beginning(blocks[0], n)]))
+    return (_beginning(blocks[0], n_chars),)
+
+
+def _largest(most: int, holds: Callable[[int], bool]) -> int:
+    """The largest n in [0, most] for which `holds(n)`, given that it holds for all below."""
+    if holds(most):
+        return most
+    return bisect_left(range(1, most + 1), True, key=lambda n: not holds(n))
+
+
+def _beginning(block: Block, n_chars: int) -> Block:
+    return replace(block, span=Span(block.span.start, block.span.start + n_chars))
+
+
+def _n_chars(blocks: Sequence[Block]) -> int:
+    return sum(len(block.span) for block in blocks)
+
+
+def chat_frame(tokenizer: Any) -> Frame:
+    """The model's own chat template around one user turn, thinking switched off where the template can."""
+    rendered = str(
+        tokenizer.apply_chat_template(
+            [{"role": "user", "content": MARK}], tokenize=False, add_generation_prompt=True, enable_thinking=False
+        )
+    )
+    before, _, after = rendered.partition(MARK)
+    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, _without_thought(after)))
+
+
+def plain_frame(tokenizer: Any) -> Frame:
+    """A completion prompt, for base models: a BOS token where the tokenizer begins texts with one, and a cue."""
+    bos = tokenizer.bos_token_id
+    before = (bos,) if bos is not None and bos in tokenizer("")["input_ids"] else ()
+    return Frame(before, _template_ids(tokenizer, PLAIN_END))
+
+
+def _without_thought(opening: str) -> str:
+    """The opening of an answer; a thought that the template leaves open is closed, empty.
+
+    >>> _without_thought("<assistant><think>")
+    '<assistant><think>\\n\\n</think>\\n\\n'
+    """
+    return opening.rstrip() + "\n\n</think>\n\n" if opening.rstrip().endswith("<think>") else opening
+
+
+def _template_ids(tokenizer: Any, text: str) -> tuple[int, ...]:
+    """Ids of the template's own text, in which control tokens are meant."""
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -1,0 +1,119 @@
+"""Document + Schema -> Record, with a model: prompt, decode, validate, ground. No I/O; one call at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lookstruct.decoding.constraint import Grammar
+from lookstruct.decoding.request import Completion, Hints, Options
+from lookstruct.pipeline.evidence import ground
+from lookstruct.pipeline.hints import make_hints
+from lookstruct.pipeline.prompt import Prompt, Prompter
+from lookstruct.pipeline.validate import validate
+from lookstruct.schemas.record import Record
+
+if TYPE_CHECKING:
+    from lookstruct.schemas.document import Document
+    from lookstruct.schemas.loader import Schema
+
+
+class Decoder(Protocol):
+    """What the pipeline asks of an engine; `decoding.engine.Engine` is one."""
+
+    @property
+    def max_context(self) -> int:
+        """How many tokens prompt and answer may have together."""
+        ...
+
+    def generate(
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        grammar: Grammar | None,
+        hints: Hints = ...,
+        options: Options = ...,
+        on_text: Callable[[str], None] | None = None,
+        cancel: Callable[[], bool] = ...,
+    ) -> Completion:
+        """The answer to the prompt; `on_text` gets it piece by piece, `cancel` is asked once a forward."""
+        ...
+
+
+class Reader:
+    """Reads records from documents with one model."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        tokenizer: Any,
+        *,
+        options: Options | None = None,
+        max_page_tokens: int = 8192,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._decoder = decoder
+        self._prompter = Prompter(tokenizer)
+        self._options = options or Options()
+        self._max_page_tokens = max_page_tokens
+        self._meta = dict(meta or {})
+
+    def read(
+        self,
+        document: Document,
+        schema: Schema,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        cancel: Callable[[], bool] = lambda: False,
+    ) -> Record[Any]:
+        """The record that `document` holds; InvalidRecord if none comes out."""
+        prompt = self._prompter.build(document, schema, self._budget, self._max_page_tokens)
+        completion = self._decoder.generate(
+            prompt.ids,
+            grammar=Grammar.json_schema(schema.grammar_schema),
+            hints=make_hints(document, prompt.view, schema),
+            options=self._options,
+            on_text=on_text,
+            cancel=cancel,
+        )
+        result = validate(completion.text, schema, finish_reason=completion.finish_reason)
+        return Record(
+            value=result.value,
+            data=result.data,
+            evidence=ground(result.data, document),
+            raw=completion.text,
+            stats=completion.stats,
+            url=document.url,
+            meta={**self._meta, **_meta(document, schema, prompt, completion)},
+        )
+
+    @property
+    def _budget(self) -> int:
+        """How many tokens the prompt may have: the context less the answer's share, which is at most half of it."""
+        context = self._decoder.max_context
+        return context - min(self._options.max_new_tokens, context // 2)
+
+
+def _meta(document: Document, schema: Schema, prompt: Prompt, completion: Completion) -> dict[str, Any]:
+    """What is to be known about one record beside its values."""
+    return {
+        "schema": schema.name,
+        "title": document.title,
+        "finish_reason": completion.finish_reason,
+        "notes": list(_notes(document, schema, prompt, completion)),
+    }
+
+
+def _notes(document: Document, schema: Schema, prompt: Prompt, completion: Completion) -> Iterator[str]:
+    """What the user should be told, each as one sentence."""
+    yield from schema.notes
+    if prompt.n_chars_cut:
+        yield (
+            f"The page is too long: its last {prompt.n_chars_cut} of {len(document.text)} characters were left out; "
+            "raise prompt.max_page_tokens or use a model with a longer context."
+        )
+    if document.n_hidden_chars:
+        yield f"{document.n_hidden_chars} characters of hidden text were left out."
+    if completion.finish_reason == "closed":
+        yield "The record was closed early at the token limit and may be incomplete; raise --max-new-tokens."
+    yield from completion.stats.notes

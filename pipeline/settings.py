@@ -1,0 +1,159 @@
+"""Everything that can be set, in groups; defaults, bounds, help and flags stand here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+from lookstruct.decoding.request import Options, Window
+from lookstruct.extractors.options import FetchOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Marks a setting that has an option on the command line; `metavar` is what the help calls its value."""
+
+    name: str
+    metavar: str | None = None
+
+
+def split_list(value: Any) -> Any:
+    """A list as a flag or an environment variable writes it.
+
+    >>> split_list("window, records"), split_list(["window"])
+    (['window', 'records'], ['window'])
+    """
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Listed = BeforeValidator(split_list)
+
+
+class Group(BaseModel):
+    """A group of settings: unknown names are errors, values are fixed once made. `title` heads it in help texts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    title: ClassVar[str]
+
+
+class ModelSettings(Group):
+    """Which model, where, in what number format."""
+
+    title: ClassVar[str] = "Model"
+
+    name: Annotated[str, Flag("--model", "MODEL")] = Field(
+        default="bundled", description="bundled, bundled:1.5b, a hub id, a folder, or a .gguf file."
+    )
+    device: Annotated[str, Flag("--device", "DEVICE")] = Field(default="auto", description="auto, cpu, cuda or mps.")
+    dtype: Annotated[
+        Literal["auto", "float32", "bfloat16", "float16", "float64"],
+        Flag("--dtype", "DTYPE"),
+    ] = Field(default="auto", description="auto, float32, bfloat16 or float16; auto is bfloat16 on cuda, else float32.")
+    attn_implementation: str | None = Field(
+        default=None, description="eager, sdpa or flex_attention; None lets it choose."
+    )
+    trust_remote_code: bool = Field(default=False, description="Run Python code that comes with the model.")
+
+
+class SchemaSettings(Group):
+    """How the schema is taken."""
+
+    title: ClassVar[str] = "Schema"
+    lenient: Annotated[bool, Flag("--lenient")] = Field(
+        default=False,
+        description="Check after decoding what cannot be enforced while decoding, instead of refusing it.",
+    )
+
+
+class PromptSettings(Group):
+    """What the model is shown."""
+
+    title: ClassVar[str] = "Prompt"
+
+    max_page_tokens: int = Field(default=8192, ge=32, description="The most tokens of a page that the model is shown.")
+
+
+class DecodeSettings(Group):
+    """How to decode; `decoding.request.Options` says what each means."""
+
+    title: ClassVar[str] = "Decoding"
+
+    decoding: Annotated[Literal["auto", "lookahead", "autoregressive"], Flag("--decoding", "MODE")] = Field(
+        default="auto", description="auto, lookahead or autoregressive: the record is the same, the time is not."
+    )
+    sources: Annotated[tuple[str, ...] | None, Listed, Flag("--sources", "A,B")] = Field(
+        default=None, description="Draft sources to use; all unless given."
+    )
+    nodes: Annotated[int | None, Flag("--nodes", "N")] = Field(
+        default=None, ge=0, description="Draft tokens per forward; chosen by measured costs unless given."
+    )
+    window: Annotated[tuple[int, int, int] | None, Listed, Flag("--window", "W,N,G")] = Field(
+        default=None, description="Lookahead window: W columns, N-grams, G candidates."
+    )
+    max_new_tokens: Annotated[int, Flag("--max-new-tokens", "N")] = Field(
+        default=2048, ge=1, description="The longest record, in tokens."
+    )
+    reserve: int = Field(default=64, ge=0, description="How many of these are kept for closing an unfinished record.")
+    temperature: Annotated[float, Flag("--temperature", "T")] = Field(
+        default=0.0, ge=0, description="0 takes the likeliest token; above 0 draws one."
+    )
+    top_k: int = Field(default=0, ge=0, description="Draw from the k likeliest tokens; 0 from all.")
+    top_p: float = Field(
+        default=1.0, gt=0, le=1, description="Draw from the likeliest tokens that hold this probability."
+    )
+    min_p: float = Field(
+        default=0.0, ge=0, le=1, description="Leave out what is less likely than this share of the best."
+    )
+    repetition_penalty: float = Field(default=1.0, gt=0, description="Above 1 makes repetition less likely.")
+    seed: Annotated[int, Flag("--seed", "N")] = Field(default=0, description="What the draws depend on.")
+
+    def options(self) -> Options:
+        """The decoder's own form."""
+        plain = self.model_dump(exclude={"decoding", "window"})
+        return Options(mode=self.decoding, window=Window(*self.window) if self.window else None, **plain)
+
+
+class OutputSettings(Group):
+    """Where the record goes, and with what beside it."""
+
+    title: ClassVar[str] = "Output"
+
+    to: Annotated[str, Flag("--to", "FILE")] = Field(
+        default="-", description="-, a .json file, or a .jsonl file, which gets a line more."
+    )
+    evidence: Annotated[bool, Flag("--evidence")] = Field(
+        default=False, description="Print data, evidence and meta instead of the bare record."
+    )
+    stats: Annotated[Path | None, Flag("--stats", "FILE")] = Field(
+        default=None, description="Write the decoder's statistics as JSON."
+    )
+
+
+class Settings(BaseModel):
+    """The whole tree."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    fetch: FetchOptions = FetchOptions()
+    schemas: SchemaSettings = SchemaSettings()
+    model: ModelSettings = ModelSettings()
+    prompt: PromptSettings = PromptSettings()
+    decode: DecodeSettings = DecodeSettings()
+    output: OutputSettings = OutputSettings()
+
+
+def flag_of(field: FieldInfo) -> Flag | None:
+    """The flag a setting has on the command line."""
+    return next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
+
+
+def flagged(group: type[Group]) -> Iterator[tuple[str, FieldInfo, Flag]]:
+    """The settings of a group that have flags: name, field, flag."""
+    for name, field in group.model_fields.items():
+        if (flag := flag_of(field)) is not None:
+            yield name, field, flag
