@@ -25,7 +25,7 @@ class TypedValues:
     enums and booleans, `null`, `currency`, and `next` after a value.
     """
 
-    name: ClassVar[str] = "typed"
+    name: ClassVar[str] = "values"
 
     def __init__(self, request: DraftRequest) -> None:
         hints = request.hints
