@@ -27,7 +27,8 @@ PYTHON = VENV / "bin" / "python"
 CONSTRAINTS = ROOT / "constraints.txt"
 OLDEST = (3, 11)
 PYTHONS = ("python3", "python3.13", "python3.12", "python3.11", "python3.14", "python")
-SYSTEM_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMED_BROWSER = "LOOKSTRUCT_CHROMIUM"  # these two as in extractors/browser.py
+SYSTEM_BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge")
 BROWSER_DOWNLOAD_S = 300
 EXTRAS = "bundled-model,dev"
 
@@ -178,8 +179,8 @@ def pip_install(*what: str) -> None:
 
 
 def get_browser() -> Path:
-    """A Chromium that starts: Playwright's own, else the system's, else Debian's if we may install it."""
-    for attempt in (playwright_browser, download_browser, system_browser, install_system_browser):
+    """A Chromium that starts: the one named, Playwright's own, the system's, or Debian's if we may install it."""
+    for attempt in (named_browser, playwright_browser, download_browser, system_browser, install_system_browser):
         found = attempt()
         if found is not None:
             say(f"Browser: {found}")
@@ -207,6 +208,13 @@ def launches(*path: str) -> Path | None:
     return Path(done.stdout.strip()) if done.returncode == 0 else None
 
 
+def named_browser() -> Path | None:
+    path = os.environ.get(NAMED_BROWSER)
+    if path and launches(path) is None:
+        raise SetupError(f"{NAMED_BROWSER} names {path}, which does not start: correct or unset it.")
+    return Path(path) if path else None
+
+
 def playwright_browser() -> Path | None:
     return launches()
 
@@ -225,6 +233,8 @@ def download_browser() -> Path | None:
         say("It lacks libraries of the system: installing them.")
         succeeds([*playwright, "install-deps", "chromium"], BROWSER_DOWNLOAD_S)
         found = launches()
+    if found is None:
+        succeeds([*playwright, "uninstall"], None)  # it would be chosen before one of the system that starts
     return found
 
 

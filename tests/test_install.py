@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+from lookstruct.extractors import browser
+
 SCRIPT = Path(__file__).parents[1] / "scripts" / "install.py"
 
 
@@ -30,6 +32,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "STAMPS", tmp_path / ".venv" / "stamps")
     monkeypatch.setattr(module, "PYTHON", tmp_path / ".venv" / "bin" / "python")
     (tmp_path / ".venv").mkdir()
+    monkeypatch.delenv("LOOKSTRUCT_CHROMIUM", raising=False)
     return module
 
 
@@ -145,6 +148,37 @@ def test_a_venv_that_was_moved_is_made_anew(
     (install.STAMPS / "venv.json").write_text(json.dumps({"key": "/elsewhere", "made": "/"}))
     install.make_venv()
     assert made == [["python3", "-m", "venv", "--clear", str(tmp_path / ".venv")]]
+
+
+def test_set_up_and_fetching_look_for_the_same_browsers(install: ModuleType) -> None:
+    assert install.SYSTEM_BROWSERS == browser.SYSTEM_NAMES
+    assert install.NAMED_BROWSER == browser.ENV_CHROMIUM
+
+
+def test_the_browser_that_the_user_names_has_to_start(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(browser.ENV_CHROMIUM, "/my/chromium")
+    monkeypatch.setattr(install, "launches", lambda *path: Path(path[0]) if path else None)
+    assert install.get_browser() == Path("/my/chromium")
+    monkeypatch.setattr(install, "launches", lambda *_: None)
+    with pytest.raises(install.SetupError, match="correct or unset it"):
+        install.get_browser()
+
+
+def test_a_downloaded_browser_that_cannot_start_gives_way_to_one_that_does(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+
+    def succeeds(command: list[str], *_: object) -> bool:
+        ran.append(command[2:])
+        return True
+
+    monkeypatch.setattr(install, "launches", lambda *path: Path(path[0]) if path == ("/bin/chromium",) else None)
+    monkeypatch.setattr(install, "succeeds", succeeds)
+    monkeypatch.setattr(install, "can_apt", lambda: False)
+    monkeypatch.setattr(install.shutil, "which", lambda name: f"/bin/{name}")
+    assert install.get_browser() == Path("/bin/chromium")
+    assert ran == [["playwright", "install", "chromium"], ["playwright", "uninstall"]]
 
 
 def test_playwrights_own_browser_is_preferred(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
