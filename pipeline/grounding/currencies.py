@@ -67,6 +67,7 @@ _WORDLIKE = {"ALL", "TOP", "TRY", "PEN", "CUP", "MOP", "MAD", "SOS", "COP", "GEL
 
 _BEFORE = re.compile(rf"(?:([^\W\d_]{{0,3}})([{re.escape(SIGNS)}])|(?<![^\W_])([^\W\d_]{{1,7}})\.?)([ \u00a0]?)\Z")
 _AFTER = re.compile(rf"[ \u00a0]?(?:([{re.escape(SIGNS)}])|((?:[^\W\d_]\.)?[^\W\d_][^\s\d,;:()/|]{{0,15}}))")
+_COUNTRY_AFTER = re.compile(r"\$[ \u00a0]?(US|CA|AU|NZ|HK)\b")
 _WORDS_AFTER = re.compile(r"[ \u00a0]?([^\W\d_]+(?:[ \u00a0][^\W\d_]+){0,2})")
 
 
@@ -126,6 +127,8 @@ class Currencies:
         found = _AFTER.match(text, start)
         if found is None:
             return None
+        if found[1] and (abroad := _COUNTRY_AFTER.match(text, found.start(1))) is not None:
+            return CurrencyMark(_SPELLINGS[abroad[1].casefold() + "$"], Span(*abroad.span()))
         at, written = (found.start(1), found[1]) if found[1] else (found.start(2), found[2])
         word = found[1] or _first_part(written)
         code, shared = self._code(word, amount=amount)
@@ -206,14 +209,15 @@ def _home_currency(conventions: Conventions) -> str | None:
 
 @lru_cache(maxsize=64)
 def _names(locale: str | None) -> Mapping[str, str]:
-    """Names in one language and in English -> code."""
+    """Names in one language and in English, and signs in that language -> code."""
     found: dict[str, str] = {}
     for language in ("en", *([locale] if locale else [])):
         for code in _MAJOR:
             for count in (1, 2, 5):
                 found[get_currency_name(code, count, language).replace("\u00a0", " ").casefold()] = code
-    if locale and (home := _home_currency(Conventions(name=locale))):
-        symbol = get_currency_symbol(home, locale).casefold().rstrip(".")
-        found.setdefault(symbol, home)
-        found.setdefault(get_currency_name(home, 2, locale).casefold(), home)
+    if locale:
+        home = _home_currency(Conventions(name=locale))
+        for code in (*_MAJOR, *([home] if home else [])):
+            found.setdefault(get_currency_symbol(code, locale).casefold().rstrip("."), code)
+            found.setdefault(get_currency_name(code, 2, locale).casefold(), code)
     return found

@@ -17,7 +17,7 @@ TWO_DIGIT_YEAR = "two-digit-year"
 _BUDDHIST = 543
 """Years of the Buddhist era count from here: 2567 is 2024."""
 
-_NAME = r"[^\s\d,;:/()|\[\]<>\"–—-]{2,20}?"
+_NAME = r"[^\s\d,;:/()|\[\]<>\"–—-]{2,20}?(?:[ \u00a0](?:الثاني|الأول))?"
 _ORDINAL = r"(?:st|nd|rd|th|er|[ºª°]|\.)?"
 _OF = r"(?:[ \u00a0](?:de|del|di|do|da|of|the|i|den|der)(?=[ \u00a0]))?(?:[ \u00a0]?d')?"
 _FULL_YEAR = r"(?:1[0-9]|2[0-6])[0-9]{2}"
@@ -28,7 +28,7 @@ _NUMERIC = re.compile(
 )
 _DAY_NAME_YEAR = re.compile(
     rf"(?<![0-9.,/])([0-9]{{1,2}}){_ORDINAL}{_OF}[ \u00a0./-]{{0,2}}({_NAME})\.?{_OF}[ \u00a0,./-]{{1,2}}"
-    rf"(?:({_YEAR})|([0-9]{{2}}))(?![0-9]|[.,][0-9])"
+    rf"(?:(?:ค\.ศ\.|พ\.ศ\.)[ \u00a0]?)?(?:({_YEAR})|([0-9]{{2}}))(?![0-9]|[.,][0-9])"
 )
 _DAY_YEAR = re.compile(
     rf"(?<![0-9.,/])([0-9]{{1,2}}){_ORDINAL}(?:[ \u00a0]?,[ \u00a0]?|[ \u00a0-])({_YEAR})(?![0-9]|[.,][0-9])"
@@ -37,6 +37,7 @@ _YEAR_NAME_DAY = re.compile(
     rf"(?<![0-9.,/-])([12][0-9]{{3}})(?:\.|[ \u00a0][^\W\d_]{{1,4}}\.?)?[ \u00a0-]({_NAME})"
     r"[ \u00a0-]([0-9]{1,2})(?![0-9])"
 )
+_YEAR_DAY_NAME = re.compile(rf"(?<![0-9.,/-])([12][0-9]{{3}})\. gada ([0-9]{{1,2}})\. ({_NAME})(?![^\W\d_])")
 _YEAR_ALONE = re.compile(rf"(?<=[ \u00a0])({_FULL_YEAR})(?![0-9]|[.,][0-9])")
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 _CJK = re.compile(
@@ -120,7 +121,7 @@ class _Finder:
     def _may_have_short_year(self, first: str, second: str, third: str, separator: str) -> bool:
         """Whether `1.2.24` can be a date, and not a version, a section or a score."""
         if len(third) != 2:
-            return False
+            return self.conventions.year_first and len(first) == 2 and separator == self.conventions.date_separator
         if separator in (self.conventions.date_separator, "/"):
             return True
         return len(first) == len(second) == 2 and (separator == "." or int(first) > 12 or int(second) > 12)
@@ -136,6 +137,8 @@ class _Finder:
             yield from self._with_range((start, found.end()), found[2], self._month(name), found[1])
         for found in _YEAR_NAME_DAY.finditer(self.text):
             yield from self._form(found.span(), found[1], self._month(found[2]), found[3])
+        for found in _YEAR_DAY_NAME.finditer(self.text):
+            yield from self._form(found.span(), found[1], self._month(found[3]), found[2])
 
     def _month(self, name: str) -> int | None:
         return month_number(name, self.conventions.name) if name else None

@@ -36,7 +36,7 @@ _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _NUMBER = r"[0-9]+(?:[.,][0-9]{1,3})?"
 _PART = re.compile(
     rf"(?P<number>{_NUMBER}(?:[ \u00a0](?P<over>[1-9])/(?P<under>[2-8]))?|[1-9]/[2-8])(?P<fraction>[ \u00a0]?[½¼¾⅓⅔])?"
-    r"[ \u00a0]?-?(?P<unit>[^\W\d_][^\s\d,;:()/|+–—-]{0,15})"
+    r"[ \u00a0]?-?(?:de[ \u00a0])?(?P<unit>[^\W\d_][^\s\d,;:()/|+–—-]{0,15})"
     r"|(?P<alone>[½¼¾])[ \u00a0](?P<unit_of_fraction>[^\W\d_]{1,15})"
 )
 _START = re.compile(r"[0-9½¼¾]")
@@ -129,7 +129,8 @@ class _Reader:
             minutes = _BARE_MINUTES.match(self.text, end)
             if minutes is not None:
                 parts["minute"], end = Decimal(minutes[1]), minutes.end()
-        return parts, end
+        cut_off = self.text[end : end + 1].isdigit() and self.text[end - 1 : end].isalpha()  # 12 h2o
+        return ({}, start) if cut_off and not is_unspaced(self.text[end - 1]) else (parts, end)
 
     def _unit(self, found: re.Match[str], parts: Mapping[str, Decimal]) -> tuple[str | None, int]:
         """The unit that a part names, and where its name ends."""

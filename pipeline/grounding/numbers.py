@@ -111,15 +111,15 @@ class _Scanner:
         self._conventions = conventions
         self._currencies = currencies(conventions)
         self._skip = skip
+        self._read_to = 0  # what stands before belongs to earlier numbers
         self._identifiers = Cover(Span(*found.span()) for found in _IDENTIFIER.finditer(text))
 
     def forms(self) -> Iterator[_Form]:
-        at = 0
-        while (found := _RUN.search(self.text, at)) is not None:
+        while (found := _RUN.search(self.text, self._read_to)) is not None:
             form = None if self._is_other(found.start(), found.end()) else self._form(found.start(), found.end())
+            self._read_to = found.end() if form is None else form.span.end
             if form is not None:
                 yield form
-            at = max(found.end(), form.span.end if form else 0)
 
     def _is_other(self, start: int, end: int) -> bool:
         """Whether the digits belong to something that is no number."""
@@ -168,7 +168,7 @@ class _Scanner:
 
     def _with_leading_mark(self, start: int) -> int:
         """`,89`: the mark belongs to the number unless something stands before it."""
-        before, first = self._char(start - 2), self._char(start - 1)
+        before, first = self._char(start - 2), self._char(start - 1) if start > self._read_to else ""
         if first not in ".," or not first or not (not before or before.isspace() or before in SIGNS + "(-–|"):
             return start
         return start - 1
@@ -187,7 +187,10 @@ class _Scanner:
 
     def _read_tail(self, form: _Form) -> None:
         """What follows the digits: a fraction, a dash for no cents, a scale, a percent sign."""
-        end = form.span.end
+        start, end = form.span.start, form.span.end
+        if start > self._read_to and self._char(start - 1) == "%":  # Turkish and Basque put it first
+            self._read_percent(form)
+            start -= 1
         if (fraction := _FRACTION.match(self.text, end)) is not None:
             part = _fraction(fraction[1])
             form.readings = tuple(replace(reading, value=reading.value + part) for reading in form.readings)
@@ -195,10 +198,13 @@ class _Scanner:
         elif (dash := _NO_CENTS.match(self.text, end)) is not None:
             end = dash.end()
         elif (percent := _PERCENT.match(self.text, end)) is not None:
-            form.percent = True
-            form.others += [reading.value / 100 for reading in form.readings]
+            self._read_percent(form)
             end = percent.end()
-        form.span = Span(form.span.start, end)
+        form.span = Span(start, end)
+
+    def _read_percent(self, form: _Form) -> None:
+        form.percent = True
+        form.others += [reading.value / 100 for reading in form.readings]
 
     def _read_currency(self, form: _Form) -> None:
         """The currency beside it; a code after the number is more exact than a `$` before it."""
@@ -239,6 +245,8 @@ class _Scanner:
 
     def _is_minus(self, at: int) -> bool:
         """Whether the character at `at` is a minus sign, and not a dash of a range, a word or a list."""
+        if at < self._read_to:
+            return False
         char, before = self._char(at), self._char(at - 1)
         if char == "-" and before and before in SIGNS:
             return not self._char(at - 2).isdigit()  # $-5, but not 5€-7€
