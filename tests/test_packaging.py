@@ -41,13 +41,16 @@ def test_the_wheel_holds_the_package_alone_and_runs_outside_the_checkout(tmp_pat
     assert packed == written
 
     pip("install", "--no-deps", "--target", str(tmp_path / "site"), str(wheel))
-    code = "import lookstruct, lookstruct.cli as c; print(lookstruct.__file__); c.main(['--help'])"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.startswith(str(tmp_path / "site"))
-    assert "--schema" in done.stdout, done.stderr
+
+    def python(*arguments: str) -> str:
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, check=True
+        ).stdout.decode()
+
+    assert python("-c", "import lookstruct; print(lookstruct.__file__)").startswith(str(tmp_path / "site"))
+    assert "Invoice" in python("-m", "lookstruct", "schemas", "list")
 
 
 def source_files() -> list[Path]:
