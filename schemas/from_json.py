@@ -16,7 +16,7 @@ from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
 
 from lookstruct.schemas.errors import InvalidRecord, SchemaError
-from lookstruct.schemas.flatten import pointer_step, shown
+from lookstruct.schemas.json_values import pointer_step, shown
 
 _extend: Callable[..., type[Validator]] = extend  # untyped in jsonschema's stubs
 

@@ -13,7 +13,12 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from lookstruct.schemas.errors import InvalidRecord, SchemaError
-from lookstruct.schemas.flatten import pointer_step, shown
+from lookstruct.schemas.json_values import pointer_step, shown
+
+_EXPECTED = (
+    "expected a pydantic model, dataclass, TypedDict, Enum, Literal, Union, list or a function,"
+    " or a JSON Schema as a dict"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,11 @@ class PythonType:
             adapter: TypeAdapter[Any] = TypeAdapter(target)
             adapter.rebuild(raise_errors=True)
             schema = adapter.json_schema(schema_generator=_ForModels)
-        except (PydanticUserError, PydanticUndefinedAnnotation, PydanticSchemaGenerationError, TypeError) as exc:
+        except PydanticSchemaGenerationError as exc:
+            raise SchemaError(f"{name!r} cannot serve as a schema: pydantic knows no such type; {_EXPECTED}.") from exc
+        except (PydanticUserError, PydanticUndefinedAnnotation, TypeError) as exc:
             reason = str(exc).partition("\n")[0].rstrip(".")
-            raise SchemaError(
-                f"{name!r} cannot serve as a schema: {reason}; expected a pydantic model, dataclass, TypedDict, Enum,"
-                " Literal, Union, list, or a JSON Schema as dict."
-            ) from exc
+            raise SchemaError(f"{name!r} cannot serve as a schema: {reason}; {_EXPECTED}.") from exc
         return PythonType(name, schema, adapter)
 
     def validate(self, data: Any) -> Any:

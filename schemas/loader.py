@@ -117,9 +117,8 @@ def _parse_json(text: str, origin: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as exc:
-        raise SchemaError(
-            f"The JSON of {origin} is broken at line {exc.lineno}, column {exc.colno}: {exc.msg}."
-        ) from exc
+        place = f"line {exc.lineno}, column {exc.colno}"
+        raise SchemaError(f"{origin} is not JSON ({exc.msg} at {place}); a JSON Schema was expected.") from exc
 
 
 def _unknown_name(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from jsonschema.protocols import Validator
@@ -56,11 +57,16 @@ def _prune_object(data: Node, schema: Node, validator: Validator) -> Node:
     rest = schema.get("additionalProperties", {})
     kept = {}
     for name, value in data.items():
-        sub = members.get(name, rest)
+        sub = members.get(name, _by_pattern(schema, name, rest))
         absent = value is None and name in members and name not in required
         if not absent or validator.evolve(schema=sub).is_valid(None):
             kept[name] = _prune(value, sub, validator)
     return kept
+
+
+def _by_pattern(schema: Node, name: str, rest: Any) -> Any:
+    """The schema of a property that is not listed."""
+    return next((sub for rx, sub in schema.get("patternProperties", {}).items() if re.search(rx, name)), rest)
 
 
 def _prune_array(data: list[Any], schema: Node, validator: Validator) -> list[Any]:

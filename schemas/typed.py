@@ -2,7 +2,7 @@
 
 >>> from pydantic import TypeAdapter
 >>> TypeAdapter(Verbatim).json_schema()
-{'type': 'string', 'x-source': 'span'}
+{'maxLength': 300, 'minLength': 1, 'type': 'string', 'x-source': 'span'}
 >>> TypeAdapter(PageDate).validate_python("2024-02-29")
 datetime.date(2024, 2, 29)
 
@@ -47,11 +47,11 @@ class Source:
         return {**handler(core), "x-source": self.kind, **dict(self.extra)}
 
 
-Verbatim = Annotated[str, Source("span")]
-"""Text that stands on the page as it is: a name, a document number, an address."""
+Verbatim = Annotated[str, StringConstraints(min_length=1, max_length=300), Source("span")]
+"""Text that stands on the page as it is: a name, a document number, an address. Short: longer texts are lines."""
 
-VerbatimLine = Annotated[str, Source("line")]
-"""A whole line, list item or table cell of the page, never a rewrite of it."""
+VerbatimLine = Annotated[str, StringConstraints(min_length=1, max_length=2000), Source("line")]
+"""A whole line, paragraph, list item or table cell of the page, never a rewrite of it."""
 
 PageUrl = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2000), Source("link")]
 """The absolute address of a link of the page."""

@@ -20,5 +20,5 @@ class Contact(BaseModel):
     postal_code: Verbatim | None = Field(default=None, description="Postal code or ZIP")
     address_locality: Verbatim | None = Field(default=None, description="Town or city")
     address_country: Verbatim | None = Field(default=None, description="Country")
-    opening_hours: list[VerbatimLine] = Field(default_factory=list, description="Opening hours, one line each")
+    opening_hours: list[VerbatimLine] = Field(description="Opening hours, one line each")
     url: PageUrl | None = Field(default=None, description="Address of the website")

@@ -24,5 +24,5 @@ class Product(BaseModel):
     rating_value: PageNumber | None = Field(default=None, description="Average rating of the customers")
     review_count: PageInteger | None = Field(default=None, description="Number of reviews or ratings")
     description: VerbatimLine | None = Field(default=None, description="The first paragraph that describes it")
-    features: list[VerbatimLine] = Field(default_factory=list, description="Listed features, one per line")
+    features: list[VerbatimLine] = Field(description="Listed features, one per line")
     image: PageUrl | None = Field(default=None, description="Address of the main picture")

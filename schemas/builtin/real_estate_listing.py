@@ -27,5 +27,5 @@ class RealEstateListing(BaseModel):
     floor_size: PageNumber | None = Field(default=None, description="Living area, as a number")
     floor_size_unit: Computed[AreaUnit] | None = Field(default=None, description="Unit of the living area")
     date_posted: PageDate | None = Field(default=None, description="The day it was listed or can be moved into")
-    amenities: list[VerbatimLine] = Field(default_factory=list, description="Listed features, one line each")
+    amenities: list[VerbatimLine] = Field(description="Listed features, one line each")
     description: VerbatimLine | None = Field(default=None, description="The first paragraph that describes it")
