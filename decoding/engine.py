@@ -17,7 +17,6 @@ from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
 from lookstruct.decoding.measuring import cost_model
 from lookstruct.decoding.planner import Budget, Planner
-from lookstruct.decoding.prefix import PrefixPool
 from lookstruct.decoding.request import Completion, Hints, Options
 from lookstruct.decoding.runner import Runner
 from lookstruct.decoding.sequence import Sequence, Step
@@ -35,30 +34,17 @@ Job = tuple[Sequence, Drafter]
 """A sequence and who drafts for it."""
 
 
-class Engine:
-    """Decodes for one frozen model. One call at a time; a second engine may share the model."""
+class Decoder:
+    """The loop itself, whoever judges the tokens: a model (`Engine`) or a recorded run (`replay.Replay`)."""
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        eos_ids: Seq[int] | None = None,
-        cost: CostModel | None = None,
-    ) -> None:
-        self.runner = Runner(model)
-        self.vocabulary = Vocabulary(tokenizer, self.runner.width, eos_ids or _eos_ids(model, tokenizer))
-        self._grammars = GrammarCompiler(self.vocabulary)
-        self._closer = Closer(self.vocabulary)
-        self._planner = Planner(self.vocabulary)
-        self._prefixes = PrefixPool()
+    def __init__(self, vocabulary: Vocabulary, judge: Judge, cost: CostModel | None, max_context: int) -> None:
+        self.vocabulary = vocabulary
+        self.max_context = max_context
+        self._grammars = GrammarCompiler(vocabulary)
+        self._closer = Closer(vocabulary)
+        self._planner = Planner(vocabulary)
+        self._judge = judge
         self._cost = cost
-        self._judge: Judge = ModelJudge(self.runner, 4 if cost is None else cost.block)
-
-    @property
-    def max_context(self) -> int:
-        """Prompt and output tokens that fit the model together."""
-        return self.runner.max_context
 
     def generate(
         self,
@@ -78,7 +64,7 @@ class Engine:
         job = self.begin(prompt_ids, grammar=grammar, hints=hints, options=options, on_text=on_text)
         sequence = job[0]
         try:
-            self._prefill(sequence, cancel)
+            self.prefill(sequence, cancel)
             start = time.perf_counter()
             while sequence.finish is None:
                 if cancel():
@@ -88,7 +74,7 @@ class Engine:
             sequence.emit()
             sequence.stats.decode_s = time.perf_counter() - start
         finally:
-            self._prefixes.give(sequence.cache, sequence.n_prompt)
+            self._judge.release(sequence)
         return _completion(sequence)
 
     def step(self, jobs: Seq[Job]) -> None:
@@ -129,12 +115,10 @@ class Engine:
         sources = [] if options.mode == "autoregressive" else build_sources(request)
         return sequence, Drafter(sources, self.vocabulary)
 
-    def _prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
+    def prefill(self, sequence: Sequence, cancel: Callable[[], bool] = lambda: False) -> None:
         """KV of the prompt but for its last token, which the first step evaluates together with the first drafts."""
         start = time.perf_counter()
-        sequence.cache = self._prefixes.take(sequence.ids)
-        sequence.stats.cached_prompt_tokens = sequence.cache.length
-        self.runner.prefill(sequence.cache, sequence.ids[sequence.cache.length : sequence.n_prompt - 1], cancel)
+        self._judge.prefill(sequence, cancel)
         sequence.stats.prefill_s = time.perf_counter() - start
 
     def _advance(self, sequence: Sequence, drafter: Drafter) -> None:
@@ -165,10 +149,37 @@ class Engine:
 
     @property
     def cost(self) -> CostModel:
-        """The machine's cost curve, measured at its first use."""
+        """The machine's cost curve; an assumed one where nothing was measured."""
+        if self._cost is None:
+            self._cost = CostModel.assumed()
+        return self._cost
+
+
+class Engine(Decoder):
+    """Decodes for one frozen model. One call at a time; a second engine may share the model.
+
+    >>> engine = Engine(model, tokenizer)  # doctest: +SKIP
+    >>> engine.generate(prompt_ids, grammar=Grammar.json_schema(schema)).text  # doctest: +SKIP
+    '{"name": "Anvil", "price": 129.5}'
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        eos_ids: Seq[int] | None = None,
+        cost: CostModel | None = None,
+    ) -> None:
+        self.runner = Runner(model)
+        vocabulary = Vocabulary(tokenizer, self.runner.width, eos_ids or _eos_ids(model, tokenizer))
+        super().__init__(vocabulary, ModelJudge(self.runner), cost, self.runner.max_context)
+
+    @property
+    def cost(self) -> CostModel:
+        """The machine's cost curve, measured at its first use and remembered on disk."""
         if self._cost is None:
             self._cost = cost_model(self.runner)
-            self._judge = ModelJudge(self.runner, self._cost.block)
         return self._cost
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 
+from lookstruct.decoding.prefix import PrefixPool
 from lookstruct.decoding.runner import Rows, Runner
 from lookstruct.decoding.sampler import Choice
 from lookstruct.decoding.sequence import Sequence
@@ -16,6 +19,17 @@ class ModelJudge:
     def __init__(self, runner: Runner, block: int = 4) -> None:
         self._runner = runner
         self._block = block
+        self._prefixes = PrefixPool()
+
+    def prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
+        """Reuse the prefix that an earlier prompt shares, compute the rest."""
+        sequence.cache = cache = self._prefixes.take(sequence.ids)
+        sequence.stats.cached_prompt_tokens = cache.length
+        self._runner.prefill(cache, sequence.ids[cache.length : sequence.n_prompt - 1], cancel)
+
+    def release(self, sequence: Sequence) -> None:
+        """Keep the prompt's KV for the next page."""
+        self._prefixes.give(sequence.cache, sequence.n_prompt)
 
     def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> ModelVerdicts:
         """Run the model over `rows`."""

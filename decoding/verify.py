@@ -6,6 +6,7 @@ walk goes on there, and its logits are already computed. The first token that wa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +30,14 @@ class Verdicts(Protocol):
 
 class Judge(Protocol):
     """Who decides: the model, or a recorded run of it."""
+
+    def prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
+        """Make the sequence's cache hold its prompt but for the last token."""
+        ...
+
+    def release(self, sequence: Sequence) -> None:
+        """The sequence has ended: its cache may serve another."""
+        ...
 
     def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Verdicts:
         """One forward over `rows`."""

@@ -147,7 +147,7 @@ def test_fp32_diverges_at_most_where_the_masked_margin_is_tiny() -> None:
         eng = engine("llama", torch.float32, seed)
         prompt = tiny.tokenizer()(PROMPT)["input_ids"]
         job = eng.begin(prompt, grammar=GRAMMARS["json"], options=Options(mode="autoregressive", max_new_tokens=60))
-        eng._prefill(job[0], lambda: False)
+        eng.prefill(job[0])
         while job[0].finish is None:
             eng.step([job])
         Oracle.truth, Oracle.lies = tuple(job[0].generated), random.Random(seed)

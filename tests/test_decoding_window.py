@@ -49,7 +49,7 @@ def test_each_window_row_sees_level_0_up_to_its_column_and_its_own_column_above(
     prompt = tiny.tokenizer()(PROMPT)["input_ids"]
     job = eng.begin(prompt, options=Options(sources=("window",), window=Window(4, 4, 4), max_new_tokens=40))
     sequence, drafter = job
-    eng._prefill(sequence, lambda: False)
+    eng.prefill(sequence)
     window = drafter.window
     assert window is not None
     for _ in range(4):

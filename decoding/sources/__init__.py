@@ -13,13 +13,14 @@ from lookstruct.decoding.sources.base import DraftRequest, DraftSource
 from lookstruct.decoding.sources.page_copy import PageCopy
 from lookstruct.decoding.sources.records import Records
 from lookstruct.decoding.sources.schema_seeds import SchemaSeeds
+from lookstruct.decoding.sources.typed_values import TypedValues
 from lookstruct.decoding.sources.window import LookaheadWindow
 from lookstruct.schemas.errors import UsageError
 
 SOURCES: dict[str, type[DraftSource]] = {
-    source.name: source for source in (SchemaSeeds, PageCopy, Arrays, Records, LookaheadWindow)
+    source.name: source for source in (SchemaSeeds, PageCopy, TypedValues, Arrays, Records, LookaheadWindow)
 }
-DEFAULT = ("schema", "page", "arrays", "records")
+DEFAULT = ("schema", "page", "values", "arrays", "records")
 """Those used when none are named: the window pays only where rows are nearly free (see docs/decoding.md)."""
 
 

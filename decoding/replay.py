@@ -1,0 +1,58 @@
+"""A recorded output -> how any drafting policy would have done on it, without the model.
+
+Output is exact, so a recorded run tells what every draft would have met. Forwards, rows and accepted tokens come out
+exactly as the model would have given them; seconds follow from a cost curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence as Seq
+
+from lookstruct.decoding.cost import CostModel
+from lookstruct.decoding.engine import Decoder
+from lookstruct.decoding.runner import Rows
+from lookstruct.decoding.sampler import Choice
+from lookstruct.decoding.sequence import Sequence
+from lookstruct.decoding.tree import DraftTree
+from lookstruct.decoding.vocabulary import Vocabulary
+
+
+class Recording:
+    """A judge that says what was said before. The window has no recording: its rows need the model."""
+
+    def __init__(self, token_ids: Seq[int] = ()) -> None:
+        self.token_ids = tuple(token_ids)
+
+    def prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:  # noqa: ARG002
+        """Nothing to compute: the cache only counts."""
+        sequence.cache.token_ids = sequence.ids[:-1]
+
+    def release(self, sequence: Sequence) -> None:
+        """Nothing to keep."""
+
+    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Recording:  # noqa: ARG002
+        """No forward: the answers are known."""
+        return self
+
+    def commit(self, sequence: Sequence, token_ids: list[int], rows: list[int]) -> None:
+        """Count the accepted rows."""
+        sequence.cache.commit(token_ids, rows)
+
+    def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:  # noqa: ARG002
+        """The recorded token at this position."""
+        return Choice(self.token_ids[sequence.n_generated], 0.0, float("inf"))
+
+    def extra_argmax(self, rows: range) -> tuple[list[int], int]:
+        """Always an error: the lookahead window cannot be replayed."""
+        raise ValueError(f"the lookahead window asked for {len(rows)} answers that no recording has; leave it out")
+
+
+class Replay(Decoder):
+    """A decoder whose model is a recording; set `recording.token_ids`, then `generate` as ever.
+
+    Sources never see more of the recording than was committed.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, cost: CostModel, max_context: int = 1 << 20) -> None:
+        self.recording = Recording()
+        super().__init__(vocabulary, self.recording, cost, max_context)
