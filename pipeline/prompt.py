@@ -101,7 +101,8 @@ def wants_links(schema: Any) -> bool:
     True
     """
     if isinstance(schema, Mapping):
-        return schema.get("format") in ("uri", "uri-reference", "iri") or any(map(wants_links, schema.values()))
+        is_url = schema.get("format") in ("uri", "uri-reference", "iri") or schema.get("x-source") == "link"
+        return is_url or any(map(wants_links, schema.values()))
     return isinstance(schema, list) and any(map(wants_links, schema))
 
 

@@ -1,0 +1,97 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookstruct.extractors.clean import clean
+from lookstruct.pipeline.view import PageView, show, worth_showing
+from lookstruct.schemas.document import Block, BlockKind, Document, Page, Span
+
+MARKUP = """<html><head><title>Shop</title></head><body>
+<nav><a href="/home">Home</a></nav>
+<h2>Lamps</h2><p>All of <a href="/brass">brass</a> and tin.</p>
+<ul><li>Desk<ul><li>Small</li></ul></li></ul>
+<table><tr><th>Name<th>Price</tr><tr><td>Mora<td>45.50</tr></table>
+</body></html>"""
+
+
+def document(html: str = MARKUP) -> Document:
+    return clean(Page("https://shop.example/", "https://shop.example/", html))
+
+
+def blocks_of(texts: list[tuple[str, bool]]) -> Document:
+    """A document of paragraphs: text, and whether it is boilerplate."""
+    blocks, at = [], 0
+    for text, boilerplate in texts:
+        blocks.append(Block(BlockKind.PARAGRAPH, Span(at, at + len(text)), "p", boilerplate))
+        at += len(text) + 1
+    return Document("", "\n".join(text for text, _ in texts), tuple(blocks))
+
+
+def test_kinds_are_marked_and_stand_on_lines_of_their_own() -> None:
+    page = document()
+    assert show(page, [block for block in page.blocks if not block.boilerplate]).text == (
+        "# Shop\n\n## Lamps\nAll of brass and tin.\n- Desk\n  - Small\nName | Price\nMora | 45.50"
+    )
+
+
+def test_links_are_shown_behind_their_text_only_when_asked() -> None:
+    page = document()
+    paragraph = [block for block in page.blocks if block.kind is BlockKind.PARAGRAPH and not block.boilerplate]
+    assert show(page, paragraph).text == "All of brass and tin."
+    assert show(page, paragraph, links=True).text == "All of brass (https://shop.example/brass) and tin."
+
+
+def test_every_copied_range_leads_back_to_the_same_text_of_the_document() -> None:
+    page = document()
+    view = show(page, page.blocks, links=True)
+    assert "".join(piece.span.of(page.text) for piece in view.pieces) == page.text.replace("\n", "")
+    for piece in view.pieces:
+        here = Span(piece.start, piece.end)
+        assert here.of(view.text) == piece.span.of(page.text)
+        assert view.to_document(here) == piece.span
+
+
+def test_a_value_inside_a_line_maps_to_its_own_place_and_a_marker_to_none() -> None:
+    page = document()
+    view = show(page, page.blocks)
+    at = view.text.index("45.50")
+    found = view.to_document(Span(at, at + 5))
+    assert found is not None
+    assert found.of(page.text) == "45.50"
+    assert view.to_document(Span(view.text.index("##"), view.text.index("##") + 1)) is None
+    assert view.to_document(Span(0, len(view.text))) is None
+
+
+def test_an_empty_view_maps_nothing() -> None:
+    assert PageView("", ()).to_document(Span(0, 0)) is None
+
+
+def test_boilerplate_is_left_out_when_enough_remains() -> None:
+    page = blocks_of([("Home About Contact", True), ("x" * 30, False), ("Imprint", True)])
+    assert worth_showing(page) == (page.blocks[1],)
+
+
+def test_boilerplate_is_kept_when_it_is_most_of_a_short_page() -> None:
+    page = blocks_of([("The whole page was taken for a banner " * 5, True), ("OK", False)])
+    assert worth_showing(page) == page.blocks
+
+
+def test_boilerplate_is_left_out_however_long_it_is_when_the_content_is_long_enough() -> None:
+    page = blocks_of([("menu " * 5000, True), ("content " * 60, False)])
+    assert worth_showing(page) == (page.blocks[1],)
+
+
+def test_a_page_of_boilerplate_alone_is_shown() -> None:
+    page = blocks_of([("Home", True)])
+    assert worth_showing(page) == page.blocks
+
+
+@given(st.lists(st.tuples(st.text(min_size=1, max_size=20), st.sampled_from(list(BlockKind))), max_size=8))
+def test_any_blocks_give_a_view_whose_pieces_spell_the_document(parts: list[tuple[str, BlockKind]]) -> None:
+    blocks, at = [], 0
+    for text, kind in parts:
+        blocks.append(Block(kind, Span(at, at + len(text)), "p", level=1))
+        at += len(text) + 1
+    page = Document("", "\n".join(text for text, _ in parts), tuple(blocks))
+    view = show(page, page.blocks)
+    for (text, _), piece in zip(parts, view.pieces, strict=True):
+        assert view.text[piece.start : piece.end] == text == piece.span.of(page.text)
