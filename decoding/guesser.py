@@ -1,4 +1,4 @@
-"""Field + page -> likely values (`Guess`), by type, label and nearness; and a chain of best guesses over many fields."""
+"""Field + page -> likely values (`Guess`), by type, label and nearness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from lookstruct.decoding.field_words import similarity, words
 from lookstruct.decoding.json_text import dumps, number_forms
 from lookstruct.decoding.page_text import PageText
 from lookstruct.decoding.page_values import find_candidates
-from lookstruct.decoding.progress import Progress
 from lookstruct.decoding.request import Candidate, Hints
 from lookstruct.decoding.schema_walk import Path, SchemaNode
 from lookstruct.decoding.skeleton import Skeleton, literal_texts
@@ -34,6 +33,7 @@ _NOTHING_SCORE = 0.35
 _BEST_STATIC = 10
 _NEXT_ON_PAGE = 5
 _MAX_VALUE = 400
+_MAX_KEPT = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,61 +87,39 @@ class Guesser:
         """The kind of field at `path`: a key of the fit table, or "" for objects, arrays and closed lists."""
         return _field_kind(self._skeleton.node(path), _name(path))
 
-    def ranked(self, path: Path, progress: Progress) -> tuple[Guess, ...]:
-        """Guesses for the value at `path`, likeliest first; their `p` add up to less than one."""
-        key = (path, progress.last, progress.keeps_zeros)
-        if key not in self._ranked:
-            if len(self._ranked) > 2048:
-                self._ranked.clear()
-            self._ranked[key] = self._rank(path, progress.last, progress.keeps_zeros)
-        return self._ranked[key]
+    def ranked(self, path: Path, last: int, keeps_zeros: bool | None = None) -> tuple[Guess, ...]:
+        """Guesses for the value at `path`, likeliest first; their `p` add up to less than one.
 
-    def matching(self, path: Path, written: bytes, progress: Progress) -> tuple[Guess, ...]:
-        """Guesses for a value that begins with `written`, likeliest first."""
-        closed = tuple(raw for raw in literal_texts(self._skeleton.node(path)) if raw.startswith(written))
-        if closed:
-            return tuple(Guess(raw, 0.9 / len(closed), "closed") for raw in closed)
-        field = self._field(path)
-        found = [(raw, scored) for scored in field.fitting for raw in scored.raws if raw.startswith(written)]
-        return _weighed([(raw, s, self._live(s, path, progress.last)) for raw, s in found], field.kind, "begun")
-
-    def chain(self, path: Path | None, progress: Progress, end: int | None, limit: int) -> bytes:
-        """The best guess of everything from the value at `path` on, about `limit` bytes, as far as one dares.
-
-        It stops where the schema leaves a choice that the page's values do not settle: at arrays, and at the end of
-        an array's item.
+        `last` is where the page was copied from last, `keeps_zeros` how numbers were written (see `Progress`).
         """
-        text, last = b"", progress.last if end is None else end
-        while path is not None and len(text) < limit:
-            opened, path = self._skeleton.descend(path)
-            text += opened
-            best = self._rank_cached(path, last, progress.keeps_zeros)[:1]
-            if not best:
-                return text + self._skeleton.opening(path)
-            text += best[0].raw
-            last = best[0].end or last
-            ways = self._skeleton.after(path)
-            if len(ways) != 1:
-                return text
-            text, path = text + ways[0].text, ways[0].path
-        return text
-
-    def _rank_cached(self, path: Path, last: int, keeps_zeros: bool | None) -> tuple[Guess, ...]:
         key = (path, last, keeps_zeros)
         if key not in self._ranked:
+            if len(self._ranked) > _MAX_KEPT:
+                self._ranked.clear()
             self._ranked[key] = self._rank(path, last, keeps_zeros)
         return self._ranked[key]
 
+    def best(self, path: Path, last: int, keeps_zeros: bool | None = None) -> Guess | None:
+        """The likeliest of them."""
+        return next(iter(self.ranked(path, last, keeps_zeros)), None)
+
+    def matching(self, path: Path, written: bytes, last: int) -> tuple[Guess, ...]:
+        """Guesses for a value that begins with `written`, likeliest first."""
+        field = self._field(path)
+        if not field.kind:
+            closed = [raw for raw in literal_texts(self._skeleton.node(path)) if raw.startswith(written)]
+            return tuple(Guess(raw, 0.9 / len(closed), "closed") for raw in closed)
+        found = [(raw, scored) for scored in field.fitting for raw in scored.raws if raw.startswith(written)]
+        return _weighed([(raw, s, self._live(s, path, last)) for raw, s in found], field.kind, "begun")
+
     def _rank(self, path: Path, last: int, keeps_zeros: bool | None) -> tuple[Guess, ...]:
-        node = self._skeleton.node(path)
-        if (closed := literal_texts(node)) or not (field := self._field(path)).kind:
-            return self._closed(node, closed)
+        node, field = self._skeleton.node(path), self._field(path)
+        if not field.kind:
+            return self._closed(node, literal_texts(node))
         if "currency" in _name(path) and self._currency:
             return (Guess(dumps(self._currency), 0.85, "currency"),)
-        scored = [(s, self._live(s, path, last)) for s in field.around(last)]
-        options = [(_form(s.raws, keeps_zeros), s, score) for s, score in scored]
-        guesses = _weighed(options, field.kind, "", null=node.nullable)
-        return guesses
+        options = [(_form(s.raws, keeps_zeros), s, self._live(s, path, last)) for s in field.around(last)]
+        return _weighed(options, field.kind, "", null=node.nullable)
 
     def _closed(self, node: SchemaNode, texts: list[bytes]) -> tuple[Guess, ...]:
         """Members of a closed list, those whose words stand on the page first."""
@@ -179,11 +157,16 @@ class Guesser:
         return _Field(kind, fitting)
 
     def _live(self, scored: _Scored, path: Path, last: int) -> float:
-        """The score, moved by where the candidate stands: just after what was copied last is best."""
+        """The score, moved by where the candidate stands: just after what was copied last is best.
+
+        Items of an array go down the page: their fields stand in one row, and what was passed is over.
+        """
         ahead = scored.candidate.start - last
+        if any(isinstance(step, int) for step in path):
+            near = exp(-ahead / 60.0) if ahead >= 0 else 0.05
+            return scored.score * (0.1 + 4.0 * near)
         near = exp(-ahead / 160.0) if ahead >= 0 else 0.25 * exp(ahead / 400.0)
-        passed = ahead < 0 and any(isinstance(step, int) for step in path)
-        return scored.score * (0.5 + 1.5 * near) * (0.2 if passed else 1.0)
+        return scored.score * (0.5 + 1.5 * near)
 
 
 def _weighed(
@@ -208,6 +191,10 @@ def _weighed(
     if null:
         guesses.append(Guess(b"null", _NULL_SCORE / total, "null"))
     return tuple(sorted(guesses, key=lambda guess: -guess.p))
+
+
+def _end(candidate: Candidate) -> int:
+    return candidate.start + len(candidate.text)
 
 
 def _evidence(scored: _Scored) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from lookstruct.decoding.atom_values import AtomValues, Place, Reader
@@ -17,6 +18,7 @@ from lookstruct.decoding.schema_walk import Path, SchemaNode
 _REACH = 12  # lines of one item
 _LOOK_AHEAD = 10  # lines that are tried for the next item
 _ENOUGH_HEADERS = 2
+_ALIKE = 0.4  # likeness of a field's name and a column's header
 _READERS = ("text", "cell", "price", "number", "date", "duration", "url", "email", "phone", "any number", "part")
 
 Items = Mapping[int, Mapping[Path, Done]]
@@ -56,8 +58,11 @@ class RowMapper:
         self._page = values.page
         self._labels = Labels(values.page)
 
-    def learn(self, items: Items) -> RowMapping | None:
-        """The mapping that explains the items written so far, None if the page explains none of them."""
+    def learn(self, items: Items, promise: RowMapping | None = None) -> RowMapping | None:
+        """The mapping that explains the items written so far, None if the page explains none of them.
+
+        Where the items leave a choice, and for fields that none of them has yet, `promise` decides.
+        """
         key = self._key_field(items)
         if key is None:
             return None
@@ -69,10 +74,12 @@ class RowMapper:
             for rel, done in items[index].items():
                 seen = {column for place in self._places(done) if (column := self._column(place, line)) is not None}
                 votes.setdefault(rel, Counter()).update(seen)
-        columns = {rel: max(count, key=lambda c: _merit(count, c)) for rel, count in votes.items() if count}
+        promised = {} if promise is None else promise.columns
+        columns = _choose(votes, promised)
         constants = _constants(items, {rel: votes[rel][column] for rel, column in columns.items()})
         columns = {rel: column for rel, column in columns.items() if rel not in constants}
-        return RowMapping(columns, constants, lines, self._short(items)) if columns else None
+        untold = {rel: column for rel, column in promised.items() if rel not in votes and rel not in constants}
+        return RowMapping({**untold, **columns}, constants, lines, self._short(items)) if columns else None
 
     def from_header(self, fields: Mapping[Path, SchemaNode]) -> RowMapping | None:
         """The mapping that a table's header promises for items with these fields."""
@@ -185,18 +192,39 @@ class RowMapper:
         return Column(at - line, place.atom - self._page.lines[at].first, place.reader)
 
     def _match_header(self, at: int, fields: Mapping[Path, SchemaNode]) -> tuple[dict[Path, Column], float]:
+        """Fields to columns by likeness of name and header; what is left over on both sides, in order and by type."""
         row = self._page.lines[at]
         cells = [words(self._page.atom_text(atom)) for atom in range(row.first, row.last)]
+        likeness = {
+            (rel, i): similarity(words(" ".join(step for step in rel if isinstance(step, str))), cell, words(node.words))
+            for rel, node in fields.items()
+            for i, cell in enumerate(cells)
+        }
         columns: dict[Path, Column] = {}
         total = 0.0
-        for rel, node in fields.items():
-            name = words(" ".join(step for step in rel if isinstance(step, str)))
-            likeness = [similarity(name, cell, words(node.words)) for cell in cells]
-            best = max(range(len(cells)), key=lambda i: likeness[i])
-            if likeness[best] >= 0.4:
-                columns[rel] = Column(0, best, _reader_for(node))
-                total += likeness[best]
+        for (rel, i), like in sorted(likeness.items(), key=lambda pair: -pair[1]):
+            if like >= _ALIKE and rel not in columns and all(column.atom != i for column in columns.values()):
+                columns[rel] = Column(0, i, _reader_for(fields[rel]))
+                total += like
+        if columns:
+            self._fill(columns, fields, range(len(cells)), at + 1)
         return columns, total
+
+    def _fill(
+        self, columns: dict[Path, Column], fields: Mapping[Path, SchemaNode], cells: range, first_line: int
+    ) -> None:
+        """Columns for the fields without one, from the cells without a field, where the first row has the type."""
+        left = [i for i in cells if all(column.atom != i for column in columns.values())]
+        for rel, node in fields.items():
+            if rel in columns:
+                continue
+            for i in left:
+                column = Column(0, i, _reader_for(node))
+                text = self._read(column, first_line)
+                if text is not None and _as_json(text, node, short=False) is not None:
+                    columns[rel] = column
+                    left.remove(i)
+                    break
 
     def _short(self, items: Items) -> dict[Path, bool]:
         """Per field, whether its numbers were last written shorter than they stand on the page."""
@@ -217,14 +245,28 @@ class RowMapper:
 def _period(lines: Mapping[int, int]) -> int | None:
     """The lines from one item to the next where that is always the same, None where it is not known."""
     ordered = [lines[index] for index in sorted(lines)]
-    steps = {b - a for a, b in zip(ordered, ordered[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(ordered)}
     return steps.pop() if len(steps) == 1 and min(steps) > 0 else None
 
 
-def _merit(count: Counter[Column], column: Column) -> tuple[int, int, int, int]:
-    kind = column.reader.kind
-    rank = _READERS.index(kind) if kind in _READERS else len(_READERS)
-    return count[column], -abs(column.below), -rank, -column.atom
+def _choose(votes: Mapping[Path, Counter[Column]], promised: Mapping[Path, Column]) -> dict[Path, Column]:
+    """Each field's column: most votes, then what was promised, then a cell that no field has yet, then the nearest."""
+    chosen: dict[Path, Column] = {}
+    taken: set[tuple[int, int]] = set()
+
+    def merit(rel: Path, column: Column, count: int) -> tuple[int, bool, bool, int, int, int]:
+        kind = column.reader.kind
+        rank = _READERS.index(kind) if kind in _READERS else len(_READERS)
+        cell = (column.below, column.atom)
+        as_promised = rel in promised and cell == (promised[rel].below, promised[rel].atom)
+        return count, as_promised, cell not in taken, -abs(column.below), -rank, -column.atom
+
+    for rel, count in votes.items():
+        if count:
+            best = max(count, key=lambda column: merit(rel, column, count[column]))  # noqa: B023  used at once
+            chosen[rel] = best
+            taken.add((best.below, best.atom))
+    return chosen
 
 
 def _constants(items: Items, explained: Mapping[Path, int]) -> dict[Path, bytes]:

@@ -7,8 +7,8 @@ bad source costs time and never a token. One instance serves one request: state 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from lookstruct.decoding.cursor import Cursor
 from lookstruct.decoding.request import Hints, Options
@@ -32,12 +32,16 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """What a source is built from: fixed for one request."""
+    """What a source is built from: fixed for one request.
+
+    `shared` holds what several sources of this request want to work out once (by type); it dies with the request.
+    """
 
     vocabulary: Vocabulary
     hints: Hints
     options: Options
     prompt_ids: tuple[int, ...] = ()
+    shared: dict[type, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lookstruct.decoding.cursor import decode_string, n_dangling
-from lookstruct.decoding.guesser import Guesser
 from lookstruct.decoding.json_text import dumps, escape
-from lookstruct.decoding.page_text import page_text
-from lookstruct.decoding.progress import Progress
-from lookstruct.decoding.skeleton import Skeleton, Slot, Stage
+from lookstruct.decoding.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
+from lookstruct.decoding.sources.outlook import Outlook
 
 _LONGEST = 80  # characters of context that are looked for at most
 _PLACES = 12  # places of a match that are looked at
 _KEPT = 3  # places that are drafted from
 _BOUNDARY = re.compile(r"[.!?](?=\s|$)|[,;:](?=\s|$)|\s[-–—|(/·•]\s?|\s\(|\n|$")
 _MAX_CHARS = 320
+_CHAIN_BYTES = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,8 @@ class PageCopy:
     name: ClassVar[str] = "page"
 
     def __init__(self, request: DraftRequest) -> None:
-        hints = request.hints
-        self._page = page_text(hints.page)
-        self._skeleton = Skeleton(hints.schema)
-        self._progress = Progress(hints, self._page)
-        self._guesser = Guesser(hints, self._page, self._skeleton)
+        self._outlook = Outlook.of(request)
+        self._page = self._outlook.page
         self._free_last = 0
 
     def propose(self, context: DraftContext) -> Iterable[Draft]:
@@ -55,27 +51,24 @@ class PageCopy:
             return []
         if context.cursor is None:
             return list(self._free(context.text))
-        slot = self._skeleton.slot(context.text, context.cursor)
+        slot = self._outlook.look(context)
         if slot is None or slot.stage is Stage.ENDED or not self._may_be_string(slot):
             return []
-        self._progress.update(context.text)
         if slot.stage is Stage.AHEAD:
             return list(self._at_start(slot))
         return list(self._inside(slot)) if slot.written.startswith(b'"') else []
 
     def observe(self, context: DraftContext, n_new: int) -> None:
-        """Keeps up with where the page was copied from."""
-        if context.cursor is not None:
-            self._progress.update(context.text)
+        """Nothing of its own: the shared outlook follows the text."""
 
     def _may_be_string(self, slot: Slot) -> bool:
-        types = self._skeleton.node(self._skeleton.descend(slot.path)[1]).types
+        types = self._outlook.skeleton.node(self._outlook.skeleton.descend(slot.path)[1]).types
         return not types or "string" in types
 
     def _at_start(self, slot: Slot) -> Iterator[Draft]:
         """The atoms right after the last copied place, whole."""
-        opened, path = self._skeleton.descend(slot.path)
-        first = self._page.atom_at(self._progress.last) + 1
+        opened, path = self._outlook.skeleton.descend(slot.path)
+        first = self._page.atom_at(self._outlook.progress.last) + 1
         for number, atom in enumerate(range(first, min(first + _KEPT, len(self._page.atoms)))):
             start, end = self._page.atoms[atom]
             raw = dumps(self._page.text[start : min(end, start + _MAX_CHARS)])
@@ -105,7 +98,7 @@ class PageCopy:
         size = self._longest(value)
         if size == 0:
             return []
-        near, needle = self._progress.last, value[len(value) - size :]
+        near, needle = self._outlook.progress.last, value[len(value) - size :]
         whole = size == len(value)
         found = [
             _Match(at + size, size, whole)
@@ -151,13 +144,8 @@ class PageCopy:
         return min(end, at + _MAX_CHARS)
 
     def _beyond(self, slot: Slot, end: int) -> bytes:
-        """From the value's end into the next one."""
-        ways = self._skeleton.after(slot.path)
-        if not ways:
-            return b""
-        if len(ways) > 1:
-            return b""
-        return ways[0].text + self._guesser.chain(ways[0].path, self._progress, end, 200)
+        """From the value's end on."""
+        return self._outlook.follow(slot.path, end, _CHAIN_BYTES)
 
     def _free(self, text: bytes) -> Iterator[Draft]:
         """Plain lookup for output that is not JSON: the longest ending of the text, continued as on the page."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from lookstruct.decoding.guesser import Guess, Guesser
-from lookstruct.decoding.page_text import page_text
-from lookstruct.decoding.progress import Progress
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Skeleton, Slot, Stage
+from lookstruct.decoding.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
+from lookstruct.decoding.sources.outlook import Outlook
 
-_MAX_DRAFTS = 6
+_MAX_DRAFTS = 12
 _CHAIN_BYTES = 500
 _SHORT_CHAIN_BYTES = 200
 
@@ -28,51 +25,31 @@ class TypedValues:
     name: ClassVar[str] = "values"
 
     def __init__(self, request: DraftRequest) -> None:
-        hints = request.hints
-        page = page_text(hints.page)
-        self._skeleton = Skeleton(hints.schema)
-        self._progress = Progress(hints, page)
-        self._guesser = Guesser(hints, page, self._skeleton)
+        self._outlook = Outlook.of(request)
 
     def propose(self, context: DraftContext) -> Iterable[Draft]:
         """The likeliest values, each with the best guess of what follows it."""
-        if context.cursor is None:
-            return []
-        slot = self._skeleton.slot(context.text, context.cursor)
+        slot = self._outlook.look(context)
         if slot is None:
             return []
-        self._progress.update(context.text)
         if slot.stage is Stage.ENDED:
-            return list(self._after(slot.path))
+            text = self._outlook.follow(slot.path, None, _CHAIN_BYTES)
+            return [Draft(text, p=0.9, q=0.95, kind="next")] if text else []
         return list(self._values(slot))
 
     def observe(self, context: DraftContext, n_new: int) -> None:
-        """Keeps up with the finished values."""
-        self._progress.update(context.text)
-
-    def _after(self, path: Path) -> Iterator[Draft]:
-        ways = self._skeleton.after(path)
-        if len(ways) == 1:
-            text = ways[0].text + self._guesser.chain(ways[0].path, self._progress, None, _CHAIN_BYTES)
-            yield Draft(text, p=0.9, q=0.93, kind="next")
+        """Nothing of its own: the shared outlook follows the text."""
 
     def _values(self, slot: Slot) -> Iterator[Draft]:
-        opened, path = self._skeleton.descend(slot.path)
-        inside = slot.stage is Stage.INSIDE
-        guesses = (
-            self._guesser.matching(path, slot.written, self._progress)
-            if inside
-            else self._guesser.ranked(path, self._progress)
-        )
+        outlook = self._outlook
+        opened, path = outlook.skeleton.descend(slot.path)
+        last = outlook.progress.last
+        if slot.stage is Stage.INSIDE:
+            guesses = outlook.guesser.matching(path, slot.written, last)
+        else:
+            guesses = outlook.guesser.ranked(path, last, outlook.progress.keeps_zeros)
         for number, guess in enumerate(guesses[:_MAX_DRAFTS]):
-            text = guess.raw[len(slot.written) :] if inside else slot.lead + opened + guess.raw
-            text += self._beyond(path, guess, _CHAIN_BYTES if number == 0 else _SHORT_CHAIN_BYTES)
+            text = guess.raw[len(slot.written) :] if slot.written else slot.lead + opened + guess.raw
+            text += outlook.follow(path, guess.end, _CHAIN_BYTES if number == 0 else _SHORT_CHAIN_BYTES)
             if text:
                 yield Draft(text, p=guess.p, q=0.95, kind=guess.kind)
-
-    def _beyond(self, path: Path, guess: Guess, limit: int) -> bytes:
-        """From the end of a guessed value on; nothing where an array may end or go on."""
-        ways = self._skeleton.after(path)
-        if len(ways) != 1:
-            return b""
-        return ways[0].text + self._guesser.chain(ways[0].path, self._progress, guess.end, limit)

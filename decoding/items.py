@@ -1,0 +1,124 @@
+"""Arrays of the record <-> rows of the page: which line an item comes from, and what its fields read there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lookstruct.decoding.atom_values import AtomValues
+from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.progress import Done, Progress
+from lookstruct.decoding.request import Hints
+from lookstruct.decoding.row_mapping import RowMapper, RowMapping
+from lookstruct.decoding.schema_walk import Path, SchemaNode
+from lookstruct.decoding.skeleton import Skeleton
+
+_INLINE = re.compile(r"\s*(?:[,;/·•|]|\band\b|&)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Item `index` of `array`, taken to come from line `line` of the page."""
+
+    array: Path
+    index: int
+    line: int
+
+
+def split_path(path: Path) -> tuple[Path, int, Path] | None:
+    """The innermost array around `path`, the index in it and the place in the item; None outside arrays.
+
+    >>> split_path(("lines", 2, "price")), split_path(("total",))
+    ((('lines',), 2, ('price',)), None)
+    """
+    for depth in range(len(path) - 1, -1, -1):
+        step = path[depth]
+        if isinstance(step, int):
+            return path[:depth], step, path[depth + 1 :]
+    return None
+
+
+class Items:
+    """What the page says about the items of every array of one record."""
+
+    def __init__(self, hints: Hints, page: PageText, skeleton: Skeleton, progress: Progress) -> None:
+        self._page = page
+        self._skeleton = skeleton
+        self._progress = progress
+        self._mapper = RowMapper(AtomValues(page, hints.candidates))
+        self._learnt: dict[Path, tuple[int, RowMapping | None]] = {}
+        self._promised: dict[Path, tuple[RowMapping | None, str]] = {}
+
+    def mapping(self, array: Path) -> tuple[RowMapping | None, str]:
+        """What the items so far teach ("rows", or "row" if it was one), else what the page promises ("header",
+        "heading")."""
+        items = self._progress.items.get(array, {})
+        if not items:
+            return self._promise(array)
+        n_done = sum(map(len, items.values()))
+        if self._learnt.get(array, (0, None))[0] != n_done:
+            self._learnt[array] = (n_done, self._mapper.learn(items, self._promise(array)[0]))
+        mapping = self._learnt[array][1]
+        if mapping is None:
+            return self._promise(array) if len(items) == 1 and 0 in items else (None, "")
+        return mapping, "rows" if len(mapping.lines) > 1 else "row"
+
+    def rows(self, array: Path, index: int) -> list[Row]:
+        """Where the item may stand, likeliest first."""
+        mapping = self.mapping(array)[0]
+        if mapping is None:
+            return []
+        nodes = self._nodes(mapping, array)
+        lines = self._mapper.next_lines(mapping, index)
+        return [Row(array, index, line) for line in lines if self._mapper.fits(mapping, line, nodes)]
+
+    def after(self, row: Row) -> Row | None:
+        """The row of the next item, None where the rows end."""
+        mapping = self.mapping(row.array)[0]
+        if mapping is None:
+            return None
+        known = RowMapping(mapping.columns, mapping.constants, {**mapping.lines, row.index: row.line}, mapping.short)
+        nodes = self._nodes(mapping, row.array)
+        lines = self._mapper.next_lines(known, row.index + 1)
+        found = next((line for line in lines if self._mapper.fits(mapping, line, nodes)), None)
+        return None if found is None else Row(row.array, row.index + 1, found)
+
+    def value(self, row: Row, rel: Path) -> bytes | None:
+        """What the field `rel` reads in that row, as JSON; None where the mapping says nothing of it."""
+        mapping = self.mapping(row.array)[0]
+        node = self._skeleton.node((*row.array, row.index, *rel))
+        return None if mapping is None else self._mapper.value(mapping, rel, row.line, node)
+
+    def place(self, row: Row) -> int:
+        """Where the row begins on the page."""
+        return self._page.atoms[self._page.lines[row.line].first][0]
+
+    def end(self, row: Row) -> int:
+        """Where it ends."""
+        return self._page.atoms[self._page.lines[row.line].last - 1][1]
+
+    def parts_after(self, done: Done) -> list[str]:
+        """What follows a value within its line, where that is a list: `green` and `blue` after `red` in "red, green
+        and blue"."""
+        if done.end is None or done.start is None:
+            return []
+        atom = self._page.atom_at(done.start)
+        rest = self._page.text[done.end : self._page.atoms[atom][1]] if atom >= 0 else ""
+        first = _INLINE.match(rest)
+        if first is None:
+            return []
+        return [part.strip(" .") for part in _INLINE.split(rest[first.end() :]) if part.strip(" .")]
+
+    def _nodes(self, mapping: RowMapping, array: Path) -> dict[Path, SchemaNode]:
+        return {rel: self._skeleton.node((*array, 0, *rel)) for rel in mapping.columns}
+
+    def _promise(self, array: Path) -> tuple[RowMapping | None, str]:
+        if array not in self._promised:
+            item = self._skeleton.node((*array, 0))
+            if item.keys:
+                fields: dict[Path, SchemaNode] = {(key,): self._skeleton.node((*array, 0, key)) for key in item.keys}
+                self._promised[array] = self._mapper.from_header(fields), "header"
+            else:
+                name = next((step for step in reversed(array) if isinstance(step, str)), "")
+                self._promised[array] = self._mapper.from_heading(name), "heading"
+        return self._promised[array]

@@ -1,0 +1,155 @@
+"""Where the record stands -> the best guess of all that follows: what every source hangs onto its own drafts.
+
+One instance serves all sources of a request. It guesses values only for those that are switched on: typed values for
+"values", rows for "arrays"; with neither it knows the schema's own text alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lookstruct.decoding.guesser import Guesser
+from lookstruct.decoding.items import Items, Row, split_path
+from lookstruct.decoding.page_text import page_text
+from lookstruct.decoding.progress import Progress
+from lookstruct.decoding.schema_walk import Path
+from lookstruct.decoding.skeleton import Skeleton, Slot, Way
+from lookstruct.decoding.sources.base import DraftContext, DraftRequest
+
+_ROW_BELIEF = 0.85
+_LEAST_BELIEF = 0.12
+_MAX_KEPT = 1024
+
+
+class _Value(NamedTuple):
+    """A guessed value, how sure it is, and where the page goes on after it."""
+
+    raw: bytes
+    p: float
+    last: int
+
+
+class Outlook:
+    """The shared knowledge of one request: page, schema, progress, and what they suggest."""
+
+    def __init__(self, request: DraftRequest) -> None:
+        hints, chosen = request.hints, request.options.sources
+        self.page = page_text(hints.page)
+        self.skeleton = Skeleton(hints.schema)
+        self.progress = Progress(hints, self.page)
+        self.guesser = Guesser(hints, self.page, self.skeleton)
+        self.items = Items(hints, self.page, self.skeleton, self.progress)
+        self._typed = chosen is None or "values" in chosen
+        self._rows = chosen is None or "arrays" in chosen
+        self._text = b""
+        self._kept: dict[tuple[Path, int, Row | None, int], bytes] = {}
+
+    @staticmethod
+    def of(request: DraftRequest) -> Outlook:
+        """The request's one instance."""
+        found = request.shared.get(Outlook)
+        if not isinstance(found, Outlook):
+            found = request.shared[Outlook] = Outlook(request)
+        return found
+
+    def look(self, context: DraftContext) -> Slot | None:
+        """Take in the text so far; the slot at its end, None where sources have nothing to say."""
+        if context.cursor is None:
+            return None
+        if context.text != self._text:
+            self.progress.update(context.text)
+            self._text = context.text
+            self._kept.clear()
+        return self.skeleton.slot(context.text, context.cursor)
+
+    def follow(self, path: Path, end: int | None, limit: int, row: Row | None = None) -> bytes:
+        """The guess of what follows the value at `path`, which ends at `end` on the page (None: not known where).
+
+        It goes on for about `limit` bytes and stops early at a choice that nothing on the page settles.
+        """
+        last = self.progress.last if end is None else end
+        if row is None:
+            row = self._row_of(path, end)
+        key = (path, last, row, limit)
+        if key not in self._kept:
+            if len(self._kept) > _MAX_KEPT:
+                self._kept.clear()
+            self._kept[key] = self._follow(path, last, limit, row)
+        return self._kept[key]
+
+    def closed(self, path: Path, limit: int) -> bytes:
+        """What follows if the array around `path` ends after the value there: its bracket, and on."""
+        ways = self.skeleton.after(path)
+        return self._along(ways[1], self.progress.last, limit, None) if len(ways) > 1 else b""
+
+    def _follow(self, path: Path, last: int, limit: int, row: Row | None) -> bytes:
+        way = self._way(path, row)
+        return b"" if way is None else self._along(way[0], last, limit, way[1])
+
+    def _along(self, way: Way, last: int, limit: int, row: Row | None) -> bytes:
+        """The text of a way and of the values and ways after it."""
+        text, belief = b"", 1.0
+        while True:
+            text += way.text
+            if way.path is None or len(text) >= limit:
+                return text
+            path, opened, row = self._enter(way.path, row)
+            text += opened
+            value = self._value(path, last, row)
+            if value is None or belief * value.p < _LEAST_BELIEF:
+                return text + self.skeleton.opening(path)
+            text += value.raw
+            last, belief = value.last, belief * value.p
+            following = self._way(path, row)
+            if following is None:
+                return text
+            way, row = following
+
+    def _way(self, path: Path, row: Row | None) -> tuple[Way, Row | None] | None:
+        """The way on after the value at `path`, and the row it leads along; None where it cannot be told."""
+        ways = self.skeleton.after(path)
+        if not ways:
+            return None
+        if len(ways) == 1:
+            return ways[0], row
+        if row is None or (row.array, row.index) != (split_path(path) or ((), 0, ()))[:2]:
+            return None
+        following = self.items.after(row)
+        return (ways[0], following) if following is not None else (ways[1], None)
+
+    def _enter(self, path: Path, row: Row | None) -> tuple[Path, bytes, Row | None]:
+        """Into an array that begins here, if it is known which row its first item comes from."""
+        node = self.skeleton.node(path)
+        if not (self._rows and node.only("array")):
+            return path, b"", row
+        first = next(iter(self.items.rows(path, 0)), None)
+        if first is None:
+            return path, b"", None
+        opened, inner = self.skeleton.descend((*path, 0))
+        return inner, b"[" + opened, first
+
+    def _value(self, path: Path, last: int, row: Row | None) -> _Value | None:
+        place = split_path(path)
+        if row is not None and place is not None and place[:2] == (row.array, row.index):
+            raw = self.items.value(row, place[2])
+            if raw is not None:
+                return _Value(raw, _ROW_BELIEF, self.items.end(row))
+            last = self.items.place(row)
+        if not self._typed:
+            return None
+        best = self.guesser.best(path, last, self.progress.keeps_zeros)
+        return None if best is None else _Value(best.raw, best.p, best.end or last)
+
+    def _row_of(self, path: Path, end: int | None) -> Row | None:
+        """The row that the item around `path` comes from, as far as the page tells."""
+        place = split_path(path)
+        if place is None or not self._rows:
+            return None
+        array, index, _ = place
+        mapping = self.items.mapping(array)[0]
+        if mapping is not None and index in mapping.lines:
+            return Row(array, index, mapping.lines[index])
+        if end is not None and mapping is not None:
+            atom = self.page.atom_at(max(0, end - 1))
+            return Row(array, index, self.page.line_of(atom)) if atom >= 0 else None
+        return next(iter(self.items.rows(array, index)), None)
