@@ -89,12 +89,13 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _fault(exc: ValidationError, flags: Mapping[str, Any], path: Path | None, content: Mapping[str, Any]) -> str:
     """The first fault in one sentence, with the flag, variable or file it came from."""
     fault = exc.errors()[0]
-    place = [str(step) for step in fault["loc"]]
+    place = [str(step) for step in fault["loc"][:2]]  # group and setting; what follows is inside its value
     origin = _origin(place, flags, path, content)
     name = ".".join(place)
-    if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+    if fault["type"] == "extra_forbidden":
         return f"{origin}: there is no setting {name}; {_suggestion(place)}"
-    return f"{origin}: {name} cannot be {fault['input']!r}: {fault['msg'][:1].lower()}{fault['msg'][1:]}."
+    reason = fault["msg"].removeprefix("Value error, ")
+    return f"{origin}: {name} cannot be {fault['input']!r}: {reason[:1].lower()}{reason[1:]}."
 
 
 def _origin(place: Sequence[str], flags: Mapping[str, Any], path: Path | None, content: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -29,6 +29,14 @@ def split_list(value: Any) -> Any:
     (['window', 'records'], ['window'])
     """
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def split_window(value: Any) -> Any:
+    """W,N,G as three numbers; a list of another length is refused in these words."""
+    parts = split_list(value)
+    if isinstance(parts, Sequence) and len(parts) != 3:
+        raise ValueError("three whole numbers W,N,G are expected")
+    return parts
 
 
 Listed = BeforeValidator(split_list)
@@ -92,7 +100,7 @@ class DecodeSettings(Group):
     nodes: Annotated[int | None, Flag("--nodes", "N")] = Field(
         default=None, ge=0, description="Draft tokens per forward; chosen by measured costs unless given."
     )
-    window: Annotated[tuple[int, int, int] | None, Listed, Flag("--window", "W,N,G")] = Field(
+    window: Annotated[tuple[int, int, int] | None, BeforeValidator(split_window), Flag("--window", "W,N,G")] = Field(
         default=None, description="Lookahead window: W columns, N-grams, G candidates."
     )
     max_new_tokens: Annotated[int, Flag("--max-new-tokens", "N")] = Field(

@@ -9,13 +9,22 @@ from lookstruct.schemas.document import Document, Page, Span
 from lookstruct.schemas.record import EvidenceStatus
 
 PAGE = clean(
-    Page("", "https://shop.example/", "<h1>Brass lamp</h1><p>Price: 45.50 EUR, 12 pieces<p>日本語のランプ é́<p>two\nwords")
+    Page(
+        "", "https://shop.example/", "<h1>Brass lamp</h1><p>Price: 45.50 EUR, 12 pieces<p>日本語のランプ é́<p>two\nwords"
+    )
 )
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("Brass lamp", "Brass lamp"), (45.5, None), ("45.50", "45.50"), (12, "12"), ("日本語", "日本語"), ("two  words", "two words")],
+    [
+        ("Brass lamp", "Brass lamp"),
+        (45.5, None),
+        ("45.50", "45.50"),
+        (12, "12"),
+        ("日本語", "日本語"),
+        ("two  words", "two words"),
+    ],
 )
 def test_a_value_that_stands_on_the_page_is_exact_and_says_where(value: object, text: str | None) -> None:
     evidence = ground({"x": value}, PAGE)["/x"]
