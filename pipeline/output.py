@@ -89,13 +89,16 @@ def to_json(data: Any, *, indent: int | None = None) -> str:
 
 
 def write_stdout(text: str) -> None:
-    """Writes UTF-8, whatever the console's code page is."""
+    """Writes UTF-8, whatever the console's code page is; a reader that has gone away (`| head`) is no error."""
     buffer: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
-    if buffer is None:  # a notebook's or a test's stream takes text
-        sys.stdout.write(text)
-    else:
-        buffer.write(text.encode())
-    sys.stdout.flush()
+    try:
+        if buffer is None:  # a notebook's or a test's stream takes text
+            sys.stdout.write(text)
+        else:
+            buffer.write(text.encode())
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _part_of(path: Path) -> Path:

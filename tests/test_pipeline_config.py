@@ -73,7 +73,7 @@ def test_a_fault_in_the_file_is_one_sentence_that_names_file_and_setting(
 def test_a_fault_in_the_environment_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write(tmp_path / FILE_NAME, "[decode]\nseed = 1")
     monkeypatch.setenv("LOOKSTRUCT_DECODE__SEED", "many")
-    with pytest.raises(UsageError, match="^LOOKSTRUCT_DECODE__SEED: decode.seed cannot be 'many'"):
+    with pytest.raises(UsageError, match=r"^LOOKSTRUCT_DECODE__SEED: decode\.seed cannot be 'many'"):
         load_settings()
     monkeypatch.delenv("LOOKSTRUCT_DECODE__SEED")
     monkeypatch.setenv("LOOKSTRUCT_DECODE__SEDE", "1")
