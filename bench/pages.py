@@ -24,7 +24,8 @@ class BenchPage:
 
     `schema` is a spec for `load_schema`. `template` names the layout that several pages share, None where a page
     stands alone. `unscored` are JSON pointers of fields on which careful people differ ("*" stands for any index):
-    leave them out of a score. `include_hidden` says that the gold needs text which is folded away at first.
+    leave them out of a score. `include_hidden` says that the gold needs text which is folded away at first,
+    `needs_layout` that words run together unless a browser lays the page out.
     `matches` is False where the page holds nothing of what the schema asks for; every value of its gold is null and
     no valid record exists if the schema requires a value.
     """
@@ -36,6 +37,7 @@ class BenchPage:
     template: str | None = None
     unscored: tuple[str, ...] = ()
     include_hidden: bool = False
+    needs_layout: bool = False
     matches: bool = True
 
     @property
@@ -81,13 +83,14 @@ def _own(name: str) -> str:
 
 
 _STATUS = ("/event_status",)
+_SUMMARY = 'summary "what was decided, in two or three sentences"'
 
 PAGES: tuple[BenchPage, ...] = (
     BenchPage("invoice", "Invoice", "tune", "en", template="ledgerleaf"),
     BenchPage("invoice_b", "Invoice", "tune", "en", template="ledgerleaf"),
     BenchPage("invoice_long", "Invoice", "test", "en"),
     BenchPage("invoice_de", "Invoice", "test", "de"),
-    BenchPage("receipt", "Receipt", "tune", "en"),
+    BenchPage("receipt", "Receipt", "tune", "en", needs_layout=True),
     BenchPage("receipt_de", "Receipt", "test", "de", unscored=("/items/*/quantity",)),
     BenchPage("product", "Product", "test", "en", template="fellside"),
     BenchPage("product_b", "Product", "test", "en", template="fellside"),
@@ -113,7 +116,9 @@ PAGES: tuple[BenchPage, ...] = (
     BenchPage("contact", "Contact", "tune", "en"),
     BenchPage("contact_nl", "Contact", "test", "nl"),
     BenchPage("stations", _own("StationTable"), "test", "en"),
-    BenchPage("town_notes", 'summary "what was decided, in two or three sentences"', "test", "en", unscored=("/summary",)),
+    BenchPage(
+        "town_notes", 'summary "what was decided, in two or three sentences"', "test", "en", unscored=("/summary",)
+    ),
     BenchPage("not_found", "Invoice", "tune", "en", matches=False),
     BenchPage("faq", _own("Faq"), "tune", "en", include_hidden=True),
 )

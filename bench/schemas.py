@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import time
-
 from pydantic import BaseModel, Field
 
 from lookstruct.schemas.typed import PageDate, PageInteger, PageNumber, Verbatim, VerbatimLine
@@ -31,7 +29,7 @@ class ListedEvent(BaseModel):
 
     name: Verbatim = Field(description="Name of the event")
     date: PageDate = Field(description="The day it takes place")
-    start_time: time | None = Field(default=None, description="When it begins, as HH:MM:SS in 24 hours")
+    start_time: Verbatim | None = Field(default=None, description="Time of day it begins, as written")
     location: Verbatim | None = Field(default=None, description="Building and room, as written")
     price: PageNumber | None = Field(default=None, description="Ticket or fee, if one is named")
 
