@@ -14,6 +14,7 @@ from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Candidate
 
 _PARTS = re.compile(r"\s*(?:[,;:/()]|[-–—×]|\bx\b)\s+|\s*[()]\s*")
+_MOST_PARTS = 5
 _NUMBERS = ("number", "price")
 
 
@@ -93,11 +94,25 @@ class AtomValues:
             numbers = [plain]
         for n, number in enumerate(numbers):
             found[Reader("any number", n)] = number
-        parts = [part for part in _PARTS.split(text) if part]
-        if 1 < len(parts) <= 6:
-            found.update({Reader("part", n): part for n, part in enumerate(parts)})
-            found.update({Reader("part", n - len(parts)): part for n, part in enumerate(parts)})
+        found.update(_parts(text))
+        line = self.page.lines[self.page.line_of(atom)]
+        if atom == line.first and line.last - line.first > 1:
+            found[Reader("row", 0)] = " ".join(map(self.page.atom_text, range(line.first, line.last)))
         return found
+
+
+def _parts(text: str) -> dict[Reader, str]:
+    """The pieces of a text between its marks, counted from both ends, and what is left without the first or last."""
+    cuts = list(_PARTS.finditer(text))
+    if not 0 < len(cuts) <= _MOST_PARTS:
+        return {}
+    edges = [0, *(edge for cut in cuts for edge in cut.span()), len(text)]
+    pieces = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    found = {Reader("part", n): piece for n, piece in enumerate(pieces)}
+    found.update({Reader("part", n - len(pieces)): piece for n, piece in enumerate(pieces)})
+    found[Reader("rest", 0)] = text[cuts[0].end() :]
+    found[Reader("head", 0)] = text[: cuts[-1].start()]
+    return {reader: piece for reader, piece in found.items() if piece}
 
 
 def _key(text: str, reader: Reader) -> str:

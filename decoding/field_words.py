@@ -79,7 +79,6 @@ _SAME = {
     "serves": "yield",
     "servings": "yield",
     "makes": "yield",
-    "preparation": "prep",
     "cooking": "cook",
     "duration": "time",
     "manufacturer": "brand",
@@ -88,6 +87,25 @@ _SAME = {
     "beds": "bedroom",
     "bathrooms": "bathroom",
     "baths": "bathroom",
+    "amenity": "feature",
+    "amenities": "feature",
+    "highlight": "feature",
+    "specification": "feature",
+    "method": "instruction",
+    "step": "instruction",
+    "direction": "instruction",
+    "preparation": "instruction",
+    "duty": "responsibility",
+    "duties": "responsibility",
+    "responsibilities": "responsibility",
+    "requirement": "qualification",
+    "skill": "qualification",
+    "need": "qualification",
+    "perk": "benefit",
+    "offer": "benefit",
+    "tag": "keyword",
+    "topic": "keyword",
+    "ean": "isbn",
     "stock": "availability",
     "available": "availability",
 }
@@ -111,19 +129,28 @@ def _plain(word: str) -> str:
     return _SAME.get(single, single)
 
 
+_GENERIC = frozenset({"job", "product", "recipe", "event", "invoice", "order", "page", "item", "main"})
+_GENERIC_WEIGHT = 0.3
+
+
 def similarity(field: frozenset[str], label: frozenset[str], about: frozenset[str] = frozenset()) -> float:
     """How much a label reads like a field's name, 0 to 1; `about` are the words of the field's description.
 
-    >>> similarity(words("total"), words("Total due"), words("Amount to pay, tax included"))
-    0.666...
-    >>> similarity(words("total"), words("Subtotal"))
-    0.0
+    Words that name the record rather than the field count less.
+
+    >>> round(similarity(words("due_date"), words("Due"), words("When it must be paid")), 2)
+    0.67
+    >>> similarity(words("job_location"), words("Job ID")) < 0.3, similarity(words("total"), words("Subtotal"))
+    (True, 0.0)
     """
     if not field or not label:
         return 0.0
-    shared = len(field & label)
-    if not shared:
+    both = field & label
+    if not both:
         return 0.3 * len(about & label) / len(label) if about else 0.0
-    missing = label - field
-    explained = 0.4 * len(missing & about)
-    return shared / (shared + 0.5 * len(field - label) + max(0.0, len(missing) - explained) * 0.5)
+    shared, unsaid, extra = _weight(both), _weight(field - label), _weight(label - field - about)
+    return shared / (shared + 0.5 * unsaid + 0.5 * extra)
+
+
+def _weight(found: frozenset[str]) -> float:
+    return sum(_GENERIC_WEIGHT if word in _GENERIC else 1.0 for word in found)

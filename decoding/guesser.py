@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 
 from lookstruct.decoding.field_words import similarity, words
@@ -14,6 +14,7 @@ from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Candidate, Hints
 from lookstruct.decoding.schema_walk import Path, SchemaNode
 from lookstruct.decoding.skeleton import Skeleton, literal_texts
+from lookstruct.decoding.suitability import Suitability
 
 _FITS: dict[str, dict[str, float]] = {
     "date": {"date": 1.0},
@@ -23,17 +24,31 @@ _FITS: dict[str, dict[str, float]] = {
     "url": {"url": 1.0},
     "phone": {"phone": 1.0},
     "duration": {"duration": 1.0},
-    "text": {"cell": 1.0, "line": 0.6, "heading": 0.8, "number": 0.1, "price": 0.1, "date": 0.1},
+    "time": {"time": 1.0},
+    "code": {"code": 1.0, "cell": 0.7, "line": 0.1, "heading": 0.1, "phone": 0.1},
+    "line": {"cell": 0.7, "line": 1.0, "heading": 0.4},
+    "text": {"cell": 1.0, "line": 0.6, "heading": 0.8, "code": 0.2, "time": 0.1, "price": 0.05},
 }
 """For each kind of field, how well each kind of candidate fits it."""
+_PRICED = {("price", True): 1.5, ("number", True): 0.4, ("price", False): 0.6, ("number", False): 1.2}
+"""How a number's kind fits, by whether the field's name speaks of prices."""
+_SHARPNESS = 1.6
 _CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₺": "TRY"}
 _CURRENCY = re.compile("[" + re.escape("".join(_CURRENCIES)) + r"]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|SEK|NOK|DKK|PLN)\b")
-_NULL_SCORE = 0.25
-_NOTHING_SCORE = 0.35
-_BEST_STATIC = 10
-_NEXT_ON_PAGE = 5
+_NULL_SHARE = {"number": 0.3, "integer": 0.35, "url": 0.35, "phone": 0.35, "text": 0.18, "date": 0.07, "line": 0.07}
+"""How often an optional field of a kind is null, as far as nothing on the page speaks for a value."""
+_TOLD_NULL, _UNTOLD_NULL = 0.25, 1.2
+"""What the share of null is multiplied by where a label tells the value, and where none does."""
+_COVERED = {"text": 0.75, "line": 0.8, "code": 0.75}
+"""How often the value is among the guesses, for kinds where that is not nearly always."""
+_BEST_STATIC = 12
+_NEXT_ON_PAGE = 8
 _MAX_VALUE = 400
 _MAX_KEPT = 2048
+_NAMED_LINE = 80
+_SURE = 0.9
+_LEADS = re.compile(r"(?<=\w)[:.]?\s+(?=\S)")
+_TOLD = 0.6  # likeness from which on a label tells what a value is
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +131,32 @@ class Guesser:
         node, field = self._skeleton.node(path), self._field(path)
         if not field.kind:
             return self._closed(node, literal_texts(node))
-        if "currency" in _name(path) and self._currency:
-            return (Guess(dumps(self._currency), 0.85, "currency"),)
+        if "currency" in _name(path) and node.only("string"):
+            return self._currencies(node)
         options = [(_form(s.raws, keeps_zeros), s, self._live(s, path, last)) for s in field.around(last)]
-        return _weighed(options, field.kind, "", null=node.nullable)
+        told = max((s.likeness for s in field.best), default=0.0)
+        null = _NULL_SHARE.get(field.kind, 0.1) * (_TOLD_NULL if told >= _TOLD else _UNTOLD_NULL) if node.nullable else 0.0
+        return _weighed(options, field.kind, "", null)
+
+    def _currencies(self, node: SchemaNode) -> tuple[Guess, ...]:
+        """The page's own currency, then those that models like to write."""
+        codes = dict.fromkeys(filter(None, (self._currency, "EUR", "USD", "GBP")))
+        ps = (0.6, 0.2, 0.1, 0.05)
+        return tuple(Guess(dumps(code), p, "currency") for code, p in zip(codes, ps, strict=False))
 
     def _closed(self, node: SchemaNode, texts: list[bytes]) -> tuple[Guess, ...]:
-        """Members of a closed list, those whose words stand on the page first."""
+        """Members of a closed list: those whose words stand on the page first, then the first of the list."""
         if not texts:
             return ()
         page = self._page.flat.casefold()
-        shown = [raw for raw in texts if _spoken(raw) and _spoken(raw) in page]
-        others = [raw for raw in texts if raw not in shown]
-        weights = [(raw, 3.0) for raw in shown] + [(raw, 1.0) for raw in others]
-        weights += [(b"null", 1.0)] if node.nullable else []
+        weights = [
+            (raw, (4.0 if _spoken(raw) and _spoken(raw) in page else 1.0) * (2.0 if number == 0 else 1.0))
+            for number, raw in enumerate(texts)
+        ]
+        weights += [(b"null", 0.3)] if node.nullable else []
         total = sum(weight for _, weight in weights)
-        return tuple(Guess(raw, 0.95 * weight / total, "closed") for raw, weight in weights)
+        guesses = [Guess(raw, 0.95 * weight / total, "closed") for raw, weight in weights]
+        return tuple(sorted(guesses, key=lambda guess: -guess.p)[:_BEST_STATIC])
 
     def _field(self, path: Path) -> _Field:
         generic = tuple(step if isinstance(step, str) else 0 for step in path)
@@ -145,16 +170,34 @@ class Guesser:
         if not kind:
             return _Field("", [])
         name, about = _name(path), words(node.words)
-        around = frozenset().union(*(words(step) for step in path[:-1] if isinstance(step, str))) if kind else name
+        around = frozenset[str]().union(*(words(step) for step in path[:-1] if isinstance(step, str)))
+        allowed = set(literal_texts(node))
+        suits = Suitability(self._page, name, deep=len(path) > 1)
         fitting = []
         for candidate in self._candidates:
             fit = _FITS[kind].get(candidate.kind, 0.0)
             raws = _raws(candidate, node) if fit else ()
+            raws = tuple(raw for raw in raws if raw in allowed) if allowed else raws
             if raws:
                 label = words(candidate.label)
                 like = max(similarity(name, label, about), 0.9 * similarity(name | around, label, about))
+                like = max(like, suits.of(candidate))
+                fit *= _PRICED.get((candidate.kind, "price" in name), 1.0) if kind == "number" else 1.0
                 fitting.append(_Scored(candidate, raws, fit * (0.12 + like), like))
-        return _Field(kind, fitting)
+        if kind in ("text", "code", "line"):
+            fitting += self._named(name)
+        return _Field(kind, sorted(fitting, key=lambda scored: scored.candidate.start))
+
+    def _named(self, name: frozenset[str]) -> list[_Scored]:
+        """Lines that begin with the field's name and go on with its value: `Yield 4 servings`."""
+        found = []
+        for candidate in self._candidates:
+            if candidate.kind in ("line", "cell") and len(candidate.text) <= _NAMED_LINE:
+                for lead in _LEADS.finditer(candidate.text):
+                    if similarity(name, words(candidate.text[: lead.start()])) >= _SURE:
+                        rest = replace(candidate, text=candidate.text[lead.end() :], start=candidate.start + lead.end())
+                        found.append(_Scored(rest, (dumps(rest.text),), 0.9, 0.9))
+        return found
 
     def _live(self, scored: _Scored, path: Path, last: int) -> float:
         """The score, moved by where the candidate stands: just after what was copied last is best.
@@ -170,26 +213,21 @@ class Guesser:
 
 
 def _weighed(
-    options: list[tuple[bytes, _Scored, float]], field: str, how: str, null: bool = False
+    options: list[tuple[bytes, _Scored, float]], field: str, how: str, null: float = 0.0
 ) -> tuple[Guess, ...]:
-    """Scores made beliefs: each one's share, with something left for values that nobody thought of."""
+    """Scores made beliefs: each one's share, with something left for null and for values that nobody thought of."""
     best: dict[bytes, tuple[float, _Scored]] = {}
     for raw, scored, score in options:
-        if raw not in best or best[raw][0] < score:
-            best[raw] = (score, scored)
-    rest = (_NOTHING_SCORE if not how else 0.1) + (_NULL_SCORE if null else 0.0)
-    total = sum(score for score, _ in best.values()) + rest
+        if raw not in best or best[raw][0] < score**_SHARPNESS:
+            best[raw] = (score**_SHARPNESS, scored)
+    covered = _COVERED.get(field, 0.92) * (1.0 - null)
+    total = sum(score for score, _ in best.values()) / covered or 1.0
     guesses = [
-        Guess(
-            raw,
-            score / total,
-            f"{field}:{how or _evidence(scored)}",
-            scored.candidate.start + len(scored.candidate.text),
-        )
+        Guess(raw, score / total, f"{field}:{how or _evidence(scored)}", _end(scored.candidate))
         for raw, (score, scored) in best.items()
     ]
     if null:
-        guesses.append(Guess(b"null", _NULL_SCORE / total, "null"))
+        guesses.append(Guess(b"null", null, "null"))
     return tuple(sorted(guesses, key=lambda guess: -guess.p))
 
 
@@ -198,7 +236,7 @@ def _end(candidate: Candidate) -> int:
 
 
 def _evidence(scored: _Scored) -> str:
-    return "label" if scored.likeness >= 0.6 else "hint" if scored.likeness > 0 else "place"
+    return "label" if scored.likeness >= _TOLD else "hint" if scored.likeness > 0 else "place"
 
 
 def _form(raws: tuple[bytes, ...], keeps_zeros: bool | None) -> bytes:
@@ -228,19 +266,34 @@ def _name(path: Path) -> frozenset[str]:
     return words(next((step for step in reversed(path) if isinstance(step, str)), ""))
 
 
-_BY_FORMAT = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "url": "url", "duration": "duration"}
+_BY_FORMAT = {
+    "date": "date",
+    "date-time": "date",
+    "time": "time",
+    "email": "email",
+    "uri": "url",
+    "url": "url",
+    "duration": "duration",
+}
+_BY_SOURCE = {"date": "date", "datetime": "date", "duration": "duration", "link": "url", "line": "line"}
+_BY_NAME = {"email": "email", "phone": "phone", "fax": "phone", "time": "time", "link": "url", "image": "url"}
+_CODES = frozenset({"number", "sku", "isbn", "ean", "gtin", "iban", "postal", "zip"})
+_FEW = 24
 
 
 def _field_kind(node: SchemaNode, name: frozenset[str]) -> str:
+    """The kind of a field by type, format, source and name, "" where a closed list or a container leaves nothing."""
+    if node.enum and len(node.enum) <= _FEW:
+        return ""
     if node.only("integer"):
         return "integer"
     if node.only("integer", "number"):
         return "number"
     if not node.only("string"):
         return ""
-    if node.format in _BY_FORMAT:
-        return _BY_FORMAT[node.format]
-    return next((kind for kind in ("email", "phone") if kind in name), "url" if name & {"link", "image"} else "text")
+    told = _BY_FORMAT.get(node.format) or _BY_SOURCE.get(node.source)
+    by_name = next((kind for word, kind in _BY_NAME.items() if word in name), None)
+    return told or by_name or ("code" if name & _CODES else "text")
 
 
 def _spoken(raw: bytes) -> str:

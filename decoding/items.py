@@ -51,7 +51,7 @@ class Items:
 
     def mapping(self, array: Path) -> tuple[RowMapping | None, str]:
         """What the items so far teach ("rows", or "row" if it was one), else what the page promises ("header",
-        "heading")."""
+        "cards", "heading", "list")."""
         items = self._progress.items.get(array, {})
         if not items:
             return self._promise(array)
@@ -113,12 +113,17 @@ class Items:
         return {rel: self._skeleton.node((*array, 0, *rel)) for rel in mapping.columns}
 
     def _promise(self, array: Path) -> tuple[RowMapping | None, str]:
+        """What the page suggests for an array without items: a table's header, cards, a list."""
         if array not in self._promised:
             item = self._skeleton.node((*array, 0))
             if item.keys:
                 fields: dict[Path, SchemaNode] = {(key,): self._skeleton.node((*array, 0, key)) for key in item.keys}
-                self._promised[array] = self._mapper.from_header(fields), "header"
+                header = self._mapper.from_header(fields)
+                self._promised[array] = (header, "header") if header else (self._mapper.from_cards(fields), "cards")
             else:
                 name = next((step for step in reversed(array) if isinstance(step, str)), "")
                 self._promised[array] = self._mapper.from_heading(name), "heading"
-        return self._promised[array]
+        found = self._promised[array]
+        if found[0] is None and self._skeleton.node((*array, 0)).only("string"):
+            return self._mapper.from_list(self._progress.last), "list"
+        return found

@@ -1,7 +1,7 @@
 """The page's text as sources search it: offsets kept, white space evened out, cut into lines and atoms.
 
-An atom is what a value tends to be: a line without its marker (`# `, `- `), a cell of a row, a link's address behind
-its text. Every offset is a code point offset into the text given. Searching is by `str.find`, which scans 200,000
+An atom is what a value tends to be: a line without its marker (`# `, `- `, `[ ] `), a cell of a row, a link's address
+behind its text. Every offset is a code point offset into the text given. Searching is by `str.find`, which scans 200,000
 characters in tens of microseconds, so nothing is indexed but lines and atoms.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 _SPACE = re.compile(r"\s")
-_MARKER = re.compile(r"\s*(#{1,6}|[-*•])\s+")
+_MARKER = re.compile(r"\s*((?:#{1,6}|[-*•])(?=\s)|\[[ xX]?\])\s*(?:\[[ xX]?\]\s*)?")
 _CUT = re.compile(r"\t| [|·•│] | {3,}")
 _LINK = re.compile(r" \(((?:https?://|mailto:|tel:|/)[^\s)]*)\)")
 _MAX_TRIES = 24
@@ -22,7 +22,7 @@ _MAX_TRIES = 24
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: atoms `first` to `last` (exclusive); `marker` is "#", "-" or "", `shape` tells alike lines."""
+    """One line: atoms `first` to `last` (exclusive); `marker` is "##", "-", "[ ]" or "", `shape` tells alike lines."""
 
     first: int
     last: int
@@ -61,13 +61,20 @@ class PageText:
         return found
 
     @cached_property
+    def body(self) -> int:
+        """Where the text behind the page's title begins: at the second first-level heading, else at the start."""
+        tops = [line for line in self.lines if line.marker == "#"]
+        return self.atoms[tops[1].first][0] if len(tops) > 1 and tops[0].first == 0 else 0
+
+    @cached_property
     def _rows(self) -> list[tuple[str, list[tuple[int, int]]]]:
         rows: list[tuple[str, list[tuple[int, int]]]] = []
         at = 0
         for line in self.text.split("\n"):
             marker = _MARKER.match(line)
             body = marker.end() if marker is not None else 0
-            atoms = [(at + start, at + end) for start, end in _atoms(line, body)]
+            cells = _stripped(line, body, len(line)) if line.startswith("#") else _atoms(line, body)
+            atoms = [(at + start, at + end) for start, end in cells]
             if atoms:
                 rows.append((marker.group(1) if marker is not None else "", atoms))
             at += len(line) + 1

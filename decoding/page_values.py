@@ -30,7 +30,7 @@ _URL = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]|]+")
 _PHONE = re.compile(r"(?<![\w.,/-])(?:\+|\(0|0)[\d ()/.-]{6,18}\d(?![\w-])")
 _CURRENCY = r"[$€£¥₹₩₽₺฿]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL|kr|zł)\b"
 _AMOUNT = re.compile(
-    rf"(?P<pre>{_CURRENCY})?\s?(?P<n>[-−]?(?<![\w.,])\d+(?:[.,'’\u00a0\u202f]\d+|[ \u00a0\u202f]\d{{3}}(?!\d))*)"
+    rf"(?P<pre>{_CURRENCY})?\s?(?P<n>(?:(?<!\w)[-−])?(?<![\w.,])\d+(?:[.,'’\u00a0\u202f]\d+|[ \u00a0\u202f]\d{{3}}(?!\d))*)"
     rf"(?:\s?(?P<post>{_CURRENCY}))?"
 )
 _DURATION = re.compile(
@@ -38,7 +38,13 @@ _DURATION = re.compile(
     r"(?:(?P<m>\d+)\s?m(?:in(?:ute)?s?)?\b)?",
     re.I,
 )
+_TIME = re.compile(r"\b\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:\s?[ap]\.?m\b\.?)?|\s?[ap]m\b)", re.I)
+_CODE = re.compile(r"(?<![\w.,-])(?=[A-Z0-9/.-]*\d)[A-Z0-9]+(?:[-/.]?[A-Z0-9]+)+(?![\w-])")
+_BY = re.compile(r"(?:[Bb]y|[Vv]on|[Pp]ar|[Dd]i|[Pp]or|[Dd]oor)\s+(?P<who>[^\W\d_a-z]\S*(?: [^\W\d_a-z]\S*){0,3})")
+_TITLE_PARTS = re.compile(r"\s+[-–—|·:]\s+|\s*[|]\s*|:\s+")
 _LABELLED = re.compile(r"(?P<label>[^:：]{1,48}?)\s*[:：]\s+(?P<value>\S.*)")
+_UNIT = re.compile(r"[\d.,]+\s?(?P<unit>[^\W\d_]+(?: [^\W\d_]+)?)")
+_AROUND = " ,;:(-–—"
 _MAX_CANDIDATES = 4000
 _MAX_LABEL = 32
 
@@ -52,7 +58,8 @@ def find_candidates(page: PageText) -> tuple[Candidate, ...]:
     line 'Due date: 3 May 2025' 'Invoice'
     cell '3 May 2025' 'Due date'
     date '2025-05-03' 'Due date'
-    number '3' 'Due date'
+    number '3' 'Due date May'
+    code '2025' 'Due date 3 May'
     number '2025' 'Due date 3 May'
     cell 'Total' ''
     cell '£1,204.50' 'Total'
@@ -118,9 +125,13 @@ class Labels:
 
 
 def _atom(page: PageText, atom: int, kind: str, label: str) -> Iterator[Candidate]:
-    """The candidates in one atom: itself, what stands behind a colon, and the typed values in it."""
+    """The candidates in one atom: itself, its parts, what stands behind a colon, and the typed values in it."""
     text, start = page.atom_text(atom), page.atoms[atom][0]
     yield Candidate(text, kind, start, label)
+    if kind == "heading":
+        yield from _title_parts(text, start)
+    if (by := _BY.match(text)) is not None:
+        yield Candidate(by["who"], "cell", start + by.start("who"), "author")
     pair = _LABELLED.fullmatch(text)
     if pair is not None:
         label = pair["label"]
@@ -129,11 +140,26 @@ def _atom(page: PageText, atom: int, kind: str, label: str) -> Iterator[Candidat
     yield from _typed(text, start, label)
 
 
+def _title_parts(text: str, start: int) -> Iterator[Candidate]:
+    """What a page's title is made of: the thing's name and, behind a dash or bar, the site's."""
+    at = 0
+    for cut in [*_TITLE_PARTS.finditer(text)]:
+        if at:
+            yield Candidate(text[at : cut.start()], "heading", start + at)
+        yield Candidate(text[: cut.start()], "heading", start)
+        at = cut.end()
+    if at:
+        yield Candidate(text[at:], "heading", start + at)
+
+
 def _typed(text: str, start: int, label: str) -> Iterator[Candidate]:
-    """Typed values in a piece of text; each is labelled by the words before it where there are any."""
+    """Typed values in a piece of text, each labelled by the words around it: `Total 12.00`, `2 bedrooms`."""
+    counted = text[:1].isdigit()
     for kind, value, at in _scan(text):
-        before = text[:at].strip(" ,;:(-–—")
-        yield Candidate(value, kind, start + at, f"{label} {before[-40:]}".strip() if before else label)
+        before = text[:at].strip(_AROUND)
+        after = _UNIT.match(text, at) if kind in ("number", "price") and (counted or not before) else None
+        near = after["unit"] if after is not None else before[-40:]
+        yield Candidate(value, kind, start + at, f"{label} {near}".strip() if near else label)
 
 
 def _scan(text: str) -> Iterator[tuple[str, str, int]]:
@@ -147,6 +173,10 @@ def _scan(text: str) -> Iterator[tuple[str, str, int]]:
     if not any(map(str.isdigit, text)):
         return
     yield from _dates(text)
+    for found in _TIME.finditer(text):
+        yield "time", found.group(), found.start()
+    for found in _CODE.finditer(text):
+        yield "code", found.group(), found.start()
     for found in _PHONE.finditer(text):
         yield "phone", found.group(), found.start()
     for found in _DURATION.finditer(text):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lookstruct.decoding.cursor import JsonReader
 from lookstruct.decoding.json_text import plain_number
 from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Hints
 from lookstruct.decoding.schema_walk import Path
 
@@ -49,13 +50,13 @@ class Progress:
         self.keeps_zeros: bool | None = None  # whether numbers were written as 15.00 rather than 15 or 15.0
         self.done: dict[Path, Done] = {}
         self.items: dict[Path, dict[int, dict[Path, Done]]] = {}  # array -> index -> place in the item -> value
-        self._numbers: dict[float, list[int]] = defaultdict(list)
+        self._numbers: dict[float, list[tuple[int, str]]] = defaultdict(list)
         self._texts: dict[str, list[int]] = defaultdict(list)
-        for candidate in hints.candidates:
+        for candidate in (*hints.candidates, *find_candidates(page)):
             self._texts[candidate.text].append(candidate.start)
-            plain = plain_number(candidate.text)
-            if plain is not None and candidate.kind in ("number", "price"):
-                self._numbers[float(plain)].append(candidate.start)
+            plain = plain_number(candidate.text) if candidate.kind in ("number", "price") else None
+            if plain is not None:
+                self._numbers[float(plain)].append((candidate.start, plain))
         self._recorder = _Recorder()
         self._seen = b""
 
@@ -93,23 +94,28 @@ class Progress:
                 self.items.setdefault(path[:depth], {}).setdefault(step, {})[path[depth + 1 :]] = done
         if end is not None:
             self.last = end
-        if b"." in raw and isinstance(value, float):
-            self.keeps_zeros = raw.endswith(b"0") and not raw.endswith(b".0")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self._note_zeros(float(value), raw)
+
+    def _note_zeros(self, value: float, raw: bytes) -> None:
+        """Whether zeros at the end were kept, where the page has some to keep."""
+        if any("." in plain and plain.endswith("0") for _, plain in self._numbers.get(value, ())):
+            self.keeps_zeros = b"." in raw and raw.endswith(b"0")
 
     def _locate(self, value: object) -> tuple[int | None, int | None]:
         """Where the value stands on the page, nearest after the last place."""
         if isinstance(value, str) and value.strip():
-            size, found = len(value), self.page.find(value, self.last)
+            size, found = len(value), self.page.find(value, max(self.last, self.page.body))
             if found is None:
-                found = _nearest(self._texts.get(value, ()), self.last)
+                found = _nearest(self._texts.get(value, []), self.last)
             return (None, None) if found is None else (found, found + size)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            found = _nearest(self._numbers.get(float(value), ()), self.last)
+            found = _nearest([start for start, _ in self._numbers.get(float(value), ())], self.last)
             return (None, None) if found is None else (found, self.page.word_end(found))
         return None, None
 
 
-def _nearest(starts: list[int] | tuple[int, ...], last: int) -> int | None:
+def _nearest(starts: list[int], last: int) -> int | None:
     """The first start after `last`, else the last one before it."""
     later = [start for start in starts if start >= last]
     return min(later) if later else max(starts, default=None)

@@ -18,8 +18,13 @@ from lookstruct.decoding.schema_walk import Path, SchemaNode
 _REACH = 12  # lines of one item
 _LOOK_AHEAD = 10  # lines that are tried for the next item
 _ENOUGH_HEADERS = 2
+_NAMED = 0.45  # likeness of a list's name and the heading above it
+_SHORT_LINE = 48
 _ALIKE = 0.4  # likeness of a field's name and a column's header
-_READERS = ("text", "cell", "price", "number", "date", "duration", "url", "email", "phone", "any number", "part")
+_READERS = (
+    *("text", "cell", "price", "number", "date", "time", "duration", "url", "email", "phone", "any number"),
+    *("rest", "head", "part", "row", "code"),
+)
 
 Items = Mapping[int, Mapping[Path, Done]]
 
@@ -94,11 +99,58 @@ class RowMapper:
     def from_heading(self, name: str) -> RowMapping | None:
         """A list under a heading that reads like the field's name."""
         wanted = words(name)
+        best, chosen = _NAMED, None
         for at, line in enumerate(self._page.lines[:-1]):
             text = self._page.atom_text(line.first)
-            if line.last - line.first == 1 and len(text) < 40 and similarity(wanted, words(text)) >= 0.6:
-                return RowMapping({(): Column(0, 0, Reader("text", 0))}, first=at + 1)
+            if line.last - line.first == 1 and len(text) < _SHORT_LINE:
+                like = similarity(wanted, words(text)) + (0.05 if self._page.lines[at + 1].marker == "-" else 0.0)
+                if like > best:
+                    best, chosen = like, at + 1
+        return None if chosen is None else self._whole_lines(chosen)
+
+    def from_list(self, last: int) -> RowMapping | None:
+        """The next list (two bullets or more) after the place `last`."""
+        lines = self._page.lines
+        for at in range(max(0, self._page.line_of(self._page.atom_at(last))), len(lines) - 1):
+            begins = lines[at].marker == "-" and (at == 0 or lines[at - 1].marker != "-")
+            if begins and lines[at + 1].marker == "-" and self._page.atoms[lines[at].first][0] >= last:
+                return self._whole_lines(at)
         return None
+
+    def _whole_lines(self, first: int) -> RowMapping:
+        """One item a line; a line of several cells is read as a whole."""
+        line = self._page.lines[first]
+        reader = Reader("text", 0) if line.last - line.first == 1 else Reader("row", 0)
+        return RowMapping({(): Column(0, 0, reader)}, first=first)
+
+    def from_cards(self, fields: Mapping[Path, SchemaNode]) -> RowMapping | None:
+        """Blocks under headings of one level, three or more: the heading is the first text, the rest stands below."""
+        key = next((rel for rel, node in fields.items() if node.only("string") and not node.enum), None)
+        counts = Counter(line.marker for line in self._page.lines if line.marker.startswith("#"))
+        marker = max((m for m, n in counts.items() if n > 2), key=len, default=None)
+        if key is None or marker is None:
+            return None
+        at = next(i for i, line in enumerate(self._page.lines) if line.marker == marker)
+        columns = {key: Column(0, 0, Reader("text", 0))}
+        self._fill_below(columns, fields, at)
+        return RowMapping(columns, first=at)
+
+    def _fill_below(self, columns: dict[Path, Column], fields: Mapping[Path, SchemaNode], at: int) -> None:
+        """Columns for the other fields from the lines under a card's heading, by type, each line's text once."""
+        end = next((i for i in range(at + 1, len(self._page.lines)) if self._page.lines[i].marker), at + _REACH)
+        texts = list(range(1, min(end - at, _REACH)))
+        for rel, node in fields.items():
+            if rel in columns or not node.types:
+                continue
+            reader = _reader_for(node)
+            for below in texts:
+                column = Column(below, 0, reader)
+                text = self._read(column, at)
+                if text is not None and _as_json(text, node, short=False) is not None:
+                    columns[rel] = column
+                    if reader.kind == "text":
+                        texts.remove(below)
+                    break
 
     def next_lines(self, mapping: RowMapping, index: int) -> Iterator[int]:
         """Lines where the item `index` may stand, likeliest first."""

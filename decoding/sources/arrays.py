@@ -14,15 +14,15 @@ from lookstruct.decoding.sources.outlook import Outlook
 
 _MAX_BYTES = 900
 _MAX_ROWS = 6
-_BELIEF = {"rows": 0.8, "row": 0.6, "header": 0.5, "heading": 0.5}
+_BELIEF = {"rows": 0.8, "row": 0.6, "header": 0.5, "heading": 0.5, "cards": 0.3, "list": 0.3}
 _LEAST = 0.05
 
 
 class Arrays:
     """Next items in page order.
 
-    Kinds: `rows` after two items or more, `row` after one, `header` for a first item under a table's header, `heading`
-    for a list under its heading, `inline` for lists within a line, `next` after a value inside an item.
+    Kinds: `rows` after two items or more, `row` after one, `header` for a first item under a table's header, `cards`
+    under the first of several like headings, `heading` for a list under its heading, `list` for any other list, `inline` for lists within a line, `next` after a value inside an item.
     """
 
     name: ClassVar[str] = "arrays"
