@@ -4,6 +4,7 @@
 #   make test        the tests that fit into a coffee break, real model and browser included
 #   make check       lint, types, imports
 #   make check-all   check, and every test there is; adds a dated line to docs/check-all.md
+#   make check-oldest   the default tests with the oldest versions that pyproject.toml accepts
 #   make install     the set-up alone
 
 SHELL := /bin/bash
@@ -16,7 +17,7 @@ override URL := $(value URL)
 override SCHEMA := $(value SCHEMA)
 export URL SCHEMA
 
-.PHONY: help install extract test check check-all
+.PHONY: help install extract test check check-all check-oldest
 .DEFAULT_GOAL := help
 
 help:
@@ -47,3 +48,11 @@ check-all: check
 	@set -o pipefail; $(BIN)/python -m pytest --timeout 3600 --durations 20 $(ARGS) 2>&1 | tee $(BIN)/../check-all.log; result=$$?; \
 	echo "| $$(date -u +%F) | $$(git rev-parse --short HEAD) | $$(uname -sm), $$(getconf _NPROCESSORS_ONLN) cores | $$(tail -n 1 $(BIN)/../check-all.log) |" >> docs/check-all.md; \
 	exit $$result
+
+check-oldest:
+	$(SET_UP) --quiet
+	rm -rf .venv-oldest && $(BIN)/python -m venv .venv-oldest
+	.venv-oldest/bin/pip install -q "$$(grep ^torch== constraints.txt)"
+	.venv-oldest/bin/pip install -q -r <($(BIN)/python scripts/oldest.py)
+	.venv-oldest/bin/pip install -q --no-deps -e .
+	.venv-oldest/bin/python -m pytest -m "not model and not browser and not slow" $(ARGS)

@@ -9,9 +9,9 @@ from gguf import GGUFWriter
 from tokenizers.pre_tokenizers import ByteLevel
 
 WIDTH, KV_WIDTH, FF_WIDTH = 8, 4, 16
-ENDOFTEXT, IM_START, IM_END = 257, 258, 259
+ENDOFTEXT, IM_START, IM_END = 258, 259, 260
 TEMPLATE = "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
-TOKENS = [*sorted(ByteLevel.alphabet()), "he", "<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+TOKENS = [*sorted(ByteLevel.alphabet()), "he", "ll", "<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 SHAPES = {
     "token_embd.weight": (len(TOKENS), WIDTH),
@@ -61,7 +61,7 @@ def _describe(writer: GGUFWriter) -> None:
     writer.add_tokenizer_pre("qwen2")
     writer.add_token_list(TOKENS)
     writer.add_token_types([1] * ENDOFTEXT + [3] * 3)
-    writer.add_token_merges(["h e"])
+    writer.add_token_merges(["h e", "l l"])
     writer.add_bos_token_id(ENDOFTEXT)
     writer.add_eos_token_id(ENDOFTEXT)
     writer.add_pad_token_id(ENDOFTEXT)
