@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lookstruct.decoding.json_text import plain_number
-from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.page_text import PageText, plain_marks
 from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Candidate
 
@@ -128,4 +128,4 @@ def _number_key(value: float) -> str:
 
 @lru_cache(maxsize=4096)
 def _fold(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return plain_marks(" ".join(text.split())).casefold()

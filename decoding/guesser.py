@@ -10,7 +10,7 @@ from math import exp
 from lookstruct.decoding.field_words import similarity, words
 from lookstruct.decoding.json_text import dumps, number_forms
 from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.page_values import find_candidates
+from lookstruct.decoding.page_values import find_candidates, time_forms
 from lookstruct.decoding.request import Candidate, Hints
 from lookstruct.decoding.schema_walk import Path, SchemaNode
 from lookstruct.decoding.skeleton import Skeleton, literal_texts
@@ -18,8 +18,8 @@ from lookstruct.decoding.suitability import Suitability
 
 _FITS: dict[str, dict[str, float]] = {
     "date": {"date": 1.0},
-    "number": {"price": 1.0, "number": 0.7},
-    "integer": {"number": 1.0, "price": 0.3},
+    "number": {"price": 1.0, "number": 0.7, "percent": 0.15},
+    "integer": {"number": 1.0, "price": 0.3, "percent": 0.1},
     "email": {"email": 1.0},
     "url": {"url": 1.0},
     "phone": {"phone": 1.0},
@@ -241,7 +241,7 @@ def _evidence(scored: _Scored) -> str:
 
 def _form(raws: tuple[bytes, ...], keeps_zeros: bool | None) -> bytes:
     """The way of writing a number that the record has shown so far; the page's own until it has shown one."""
-    return raws[1] if keeps_zeros is False and len(raws) > 1 else raws[0]
+    return raws[1] if keeps_zeros is False and len(raws) > 1 and raws[0][:1] != b'"' else raws[0]
 
 
 def _merged(given: tuple[Candidate, ...], found: tuple[Candidate, ...]) -> list[Candidate]:
@@ -255,6 +255,10 @@ def _raws(candidate: Candidate, node: SchemaNode) -> tuple[bytes, ...]:
     """The ways the candidate would be written as a value of this type; () if it cannot be one."""
     if node.only("integer", "number"):
         return tuple(form.encode() for form in number_forms(candidate.text, integer=node.only("integer")))
+    if candidate.kind == "time":
+        return tuple(dumps(form) for form in time_forms(candidate.text))
+    if node.source == "link" and "://" not in candidate.text:
+        return ()
     if node.format == "date" and (candidate.kind != "date" or "T" in candidate.text):
         return ()
     if node.format == "date-time" and candidate.kind == "date" and "T" not in candidate.text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lookstruct.decoding.atom_values import AtomValues
 from lookstruct.decoding.page_text import PageText
@@ -72,12 +72,20 @@ class Items:
         lines = self._mapper.next_lines(mapping, index)
         return [Row(array, index, line) for line in lines if self._mapper.fits(mapping, line, nodes)]
 
+    def next_line(self, array: Path, index: int) -> Row | None:
+        """The line right after the last item's, whatever it looks like: models go on where they should stop."""
+        mapping = self.mapping(array)[0]
+        if mapping is None or index - 1 not in mapping.lines:
+            return None
+        line = mapping.lines[index - 1] + mapping.reach
+        return Row(array, index, line) if line < len(self._page.lines) else None
+
     def after(self, row: Row) -> Row | None:
         """The row of the next item, None where the rows end."""
         mapping = self.mapping(row.array)[0]
         if mapping is None:
             return None
-        known = RowMapping(mapping.columns, mapping.constants, {**mapping.lines, row.index: row.line}, mapping.short)
+        known = replace(mapping, lines={**mapping.lines, row.index: row.line})
         nodes = self._nodes(mapping, row.array)
         lines = self._mapper.next_lines(known, row.index + 1)
         found = next((line for line in lines if self._mapper.fits(mapping, line, nodes)), None)

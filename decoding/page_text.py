@@ -18,6 +18,21 @@ _MARKER = re.compile(r"\s*((?:#{1,6}|[-*•])(?=\s)|\[[ xX]?\])\s*(?:\[[ xX]?\]\
 _CUT = re.compile(r"\t| [|·•│] | {3,}")
 _LINK = re.compile(r" \(((?:https?://|mailto:|tel:|/)[^\s)]*)\)")
 _MAX_TRIES = 24
+_PLAIN = str.maketrans("\u2018\u2019\u201a\u201c\u201d\u201e\u2010\u2011\u2012\u2013\u2212\u00b4", "'''\"\"\"-----'")
+
+
+def fold(text: str) -> str:
+    r"""White space, quotation marks and dashes made plain, one for one, so that offsets stay.
+
+    >>> fold("Mare\u00a0\u2019l \u2013\n")
+    "Mare 'l - "
+    """
+    return plain_marks(_SPACE.sub(" ", text))
+
+
+def plain_marks(text: str) -> str:
+    """Quotation marks and dashes as a keyboard has them."""
+    return text.translate(_PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +59,13 @@ class PageText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.flat = _SPACE.sub(" ", text)
+        self.flat = fold(text)
+
+    @cached_property
+    def small(self) -> str:
+        """The folded text in small letters; as it is where that would move offsets."""
+        small = self.flat.lower()
+        return small if len(small) == len(self.flat) else self.flat
 
     @cached_property
     def atoms(self) -> list[tuple[int, int]]:
@@ -103,8 +124,8 @@ class PageText:
         return self.text[start:end]
 
     def find(self, value: str, near: int = 0) -> int | None:
-        """Where `value` stands as whole words, white space alike: first after `near`, else anywhere before it."""
-        needle = _SPACE.sub(" ", value)
+        """Where `value` stands as whole words, once both are folded: first after `near`, else anywhere before it."""
+        needle = fold(value)
         after = self._find_words(needle, near)
         return after if after is not None or near <= 0 else self._find_words(needle, 0)
 
@@ -137,17 +158,6 @@ class PageText:
         end = self.text.find("\n", offset)
         return len(self.text) if end < 0 else end
 
-    def occurrences(self, needle: str, near: int, limit: int) -> list[int]:
-        """Up to `limit` places of `needle` (white space alike): those after `near` first, then those before it."""
-        found: list[int] = []
-        for begin, end in ((near, len(self.flat)), (0, min(len(self.flat), near + len(needle) - 1))):
-            at = self.flat.find(needle, begin, end)
-            while at >= 0 and len(found) < limit:
-                found.append(at)
-                at = self.flat.find(needle, at + 1, end)
-        return found
-
-
 def _atoms(line: str, body: int) -> Iterator[tuple[int, int]]:
     """The atoms of one line from offset `body` on."""
     edges = [(cut.start(), cut.end()) for cut in _CUT.finditer(line, body)]
@@ -172,3 +182,18 @@ def _stripped(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def page_text(text: str) -> PageText:
     """The `PageText` of `text`, shared by all who ask for the same page."""
     return PageText(text)
+
+
+def occurrences(text: str, needle: str, near: int, limit: int) -> list[int]:
+    """Up to `limit` places of `needle` in `text`: those after `near` first, then those before it.
+
+    >>> occurrences("a b a b a", "a", 3, 5)
+    [4, 8, 0]
+    """
+    found: list[int] = []
+    for begin, end in ((near, len(text)), (0, min(len(text), near + len(needle) - 1))):
+        at = text.find(needle, begin, end)
+        while at >= 0 and len(found) < limit:
+            found.append(at)
+            at = text.find(needle, at + 1, end)
+    return found

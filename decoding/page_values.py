@@ -186,6 +186,7 @@ def _scan(text: str) -> Iterator[tuple[str, str, int]]:
         plain = plain_number(found["n"])
         if plain is not None:
             kind = "price" if found["pre"] or found["post"] else "number"
+            kind = "percent" if text[found.end() : found.end() + 2].lstrip()[:1] == "%" else kind
             yield kind, plain, found.start() if found["pre"] else found.start("n")
 
 
@@ -219,6 +220,17 @@ def _iso_time(clock: re.Match[str]) -> str | None:
     if half == "a" and hour == 12:
         hour = 0
     return f"{hour:02}:{minute:02}:00" if hour < 24 and minute < 60 else None
+
+
+def time_forms(text: str) -> tuple[str, ...]:
+    """A time of day as it stands, and as 24-hour time.
+
+    >>> time_forms("7.30 pm"), time_forms("19:30")
+    (('7.30 pm', '19:30', '19:30:00'), ('19:30', '19:30:00'))
+    """
+    clock = _CLOCK.match(text)
+    iso = None if clock is None else _iso_time(clock)
+    return (text,) if iso is None else tuple(dict.fromkeys((text, iso[:5], iso)))
 
 
 def _iso_duration(found: re.Match[str]) -> str | None:

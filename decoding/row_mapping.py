@@ -11,12 +11,13 @@ from typing import NamedTuple
 from lookstruct.decoding.atom_values import AtomValues, Place, Reader
 from lookstruct.decoding.field_words import similarity, words
 from lookstruct.decoding.json_text import dumps, number_forms
+from lookstruct.decoding.page_text import Line
 from lookstruct.decoding.page_values import Labels
 from lookstruct.decoding.progress import Done
 from lookstruct.decoding.schema_walk import Path, SchemaNode
 
 _REACH = 12  # lines of one item
-_LOOK_AHEAD = 10  # lines that are tried for the next item
+_SLACK = 2  # lines that may stand between items beyond what stood there so far
 _ENOUGH_HEADERS = 2
 _NAMED = 0.45  # likeness of a list's name and the heading above it
 _SHORT_LINE = 48
@@ -48,6 +49,7 @@ class RowMapping:
     lines: Mapping[int, int] = field(default_factory=dict)
     short: Mapping[Path, bool] = field(default_factory=dict)
     first: int | None = None  # where the first item is expected, for mappings that come from a header
+    width: int | None = None  # atoms in an item's own line, where that is always the same
 
     @property
     def reach(self) -> int:
@@ -84,7 +86,15 @@ class RowMapper:
         constants = _constants(items, {rel: votes[rel][column] for rel, column in columns.items()})
         columns = {rel: column for rel, column in columns.items() if rel not in constants}
         untold = {rel: column for rel, column in promised.items() if rel not in votes and rel not in constants}
-        return RowMapping({**untold, **columns}, constants, lines, self._short(items)) if columns else None
+        if not columns:
+            return None
+        return RowMapping({**untold, **columns}, constants, lines, self._short(items), width=self._width(lines))
+
+    def _width(self, lines: Mapping[int, int]) -> int | None:
+        """The number of atoms that most items' lines have, where it is more than one."""
+        widths = Counter(self._page.lines[line].last - self._page.lines[line].first for line in lines.values())
+        width = widths.most_common(1)[0][0]
+        return width if width > 1 else None
 
     def from_header(self, fields: Mapping[Path, SchemaNode]) -> RowMapping | None:
         """The mapping that a table's header promises for items with these fields."""
@@ -161,12 +171,15 @@ class RowMapper:
             if mapping.first is not None:
                 yield from range(mapping.first, min(mapping.first + 3, len(self._page.lines)))
             return
-        last = max(mapping.lines)
-        start, shape = mapping.lines[last], self._page.lines[mapping.lines[last]].shape
+        start = mapping.lines[max(mapping.lines)]
+        like = self._page.lines[start]
         period = _period(mapping.lines)
-        first = start + max(mapping.reach, 1) if period is None else start + period
-        for line in range(first, min(first + _LOOK_AHEAD, len(self._page.lines))):
-            if self._page.lines[line].shape == shape:
+        first = start + (mapping.reach if period is None else period)
+        for line in range(start + 1, min(first + first - start + _SLACK, len(self._page.lines))):
+            found = self._page.lines[line]
+            if found.marker.startswith("#") and found.marker != like.marker:
+                return
+            if line >= first and found.shape == like.shape:
                 yield line
 
     def value(self, mapping: RowMapping, rel: Path, line: int, node: SchemaNode) -> bytes | None:
@@ -174,24 +187,31 @@ class RowMapper:
         if rel in mapping.constants:
             return mapping.constants[rel]
         column = mapping.columns.get(rel)
-        text = None if column is None else self._read(column, line)
+        text = None if column is None else self._read(column, line, mapping.width)
         raw = None if text is None else _as_json(text, node, mapping.short.get(rel, False))
         return b"null" if raw is None and node.nullable else raw
 
-    def _read(self, column: Column, line: int) -> str | None:
+    def _read(self, column: Column, line: int, width: int | None = None) -> str | None:
         at = line + column.below
         if not 0 <= at < len(self._page.lines):
             return None
         row = self._page.lines[at]
-        atom = row.first + column.atom
-        return self._values.read(atom, column.reader) if atom < row.last else None
+        atom = self._atom(row, column.atom, width if column.below == 0 else None)
+        return None if atom is None else self._values.read(atom, column.reader)
+
+    def _atom(self, row: Line, column: int, width: int | None) -> int | None:
+        """The atom of a row in that column; in a row with fewer cells than usual only the first and last are known."""
+        n_cells = row.last - row.first
+        if width is None or n_cells == width:
+            return row.first + column if column < n_cells else None
+        return row.first if column == 0 else row.last - 1 if column == width - 1 else None
 
     def fits(self, mapping: RowMapping, line: int, nodes: Mapping[Path, SchemaNode]) -> bool:
         """Whether an item could stand at `line`: at least half of its columns can be read as their type there."""
         readable = [
             text is not None and _as_json(text, nodes.get(rel, SchemaNode()), short=False) is not None
             for rel, column in mapping.columns.items()
-            for text in [self._read(column, line)]
+            for text in [self._read(column, line, mapping.width)]
         ]
         return sum(readable) * 2 > len(readable)
 

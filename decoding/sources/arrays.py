@@ -15,6 +15,7 @@ from lookstruct.decoding.sources.outlook import Outlook
 _MAX_BYTES = 900
 _MAX_ROWS = 6
 _BELIEF = {"rows": 0.8, "row": 0.6, "header": 0.5, "heading": 0.5, "cards": 0.3, "list": 0.3}
+_BEYOND = 0.3  # belief in the line after the last row, once the model has gone on past it
 _LEAST = 0.05
 
 
@@ -22,7 +23,7 @@ class Arrays:
     """Next items in page order.
 
     Kinds: `rows` after two items or more, `row` after one, `header` for a first item under a table's header, `cards`
-    under the first of several like headings, `heading` for a list under its heading, `list` for any other list, `inline` for lists within a line, `next` after a value inside an item.
+    under the first of several like headings, `heading` for a list under its heading, `list` for any other list, `beyond` past the last row, `inline` for lists within a line, `next` after a value inside an item.
     """
 
     name: ClassVar[str] = "arrays"
@@ -64,8 +65,10 @@ class Arrays:
         outlook = self._outlook
         kind = outlook.items.mapping(array)[1]
         opened, path = outlook.skeleton.descend(slot.path)
-        p = _BELIEF.get(kind, 0.0)
-        for row in outlook.items.rows(array, index)[:_MAX_ROWS]:
+        p, rows = _BELIEF.get(kind, 0.0), outlook.items.rows(array, index)[:_MAX_ROWS]
+        if not rows and (beyond := outlook.items.next_line(array, index)) is not None:
+            rows, p, kind = [beyond], _BEYOND, "beyond"
+        for row in rows:
             raw = outlook.items.value(row, path[len(array) + 1 :])
             if raw is not None and raw.startswith(slot.written):
                 text = raw[len(slot.written) :] if slot.written else slot.lead + opened + raw

@@ -18,7 +18,17 @@ from lookstruct.decoding.sources.base import DraftContext, DraftRequest
 
 _ROW_BELIEF = 0.85
 _LEAST_BELIEF = 0.12
+_LEAST_FORK = 0.05
+_OTHERS = 5  # guesses of a value that are looked at for forks
+_MOST_FORKS = 8
 _MAX_KEPT = 1024
+
+
+class Fork(NamedTuple):
+    """A text that may follow, and how likely it is against the other texts of the same question."""
+
+    text: bytes
+    p: float
 
 
 class _Value(NamedTuple):
@@ -42,7 +52,8 @@ class Outlook:
         self._typed = chosen is None or "values" in chosen
         self._rows = chosen is None or "arrays" in chosen
         self._text = b""
-        self._kept: dict[tuple[Path, int, Row | None, int], bytes] = {}
+        self._kept: dict[tuple[Path, int, Row | None, int], list[Fork]] = {}
+        self._given: set[bytes] = set()
 
     @staticmethod
     def of(request: DraftRequest) -> Outlook:
@@ -60,6 +71,7 @@ class Outlook:
             self.progress.update(context.text)
             self._text = context.text
             self._kept.clear()
+            self._given.clear()
         return self.skeleton.slot(context.text, context.cursor)
 
     def follow(self, path: Path, end: int | None, limit: int, row: Row | None = None) -> bytes:
@@ -67,6 +79,19 @@ class Outlook:
 
         It goes on for about `limit` bytes and stops early at a choice that nothing on the page settles.
         """
+        return self._following(path, end, limit, row)[0].text
+
+    def forks(self, path: Path, end: int | None, limit: int, row: Row | None = None) -> list[Fork]:
+        """Where the guess of `follow` may turn another way: second choices of the values on it, likeliest first.
+
+        Each fork is given once per text, whoever asks first.
+        """
+        found = [fork for fork in self._following(path, end, limit, row)[1:] if fork.text not in self._given]
+        self._given.update(fork.text for fork in found)
+        return found
+
+    def _following(self, path: Path, end: int | None, limit: int, row: Row | None) -> list[Fork]:
+        """The main guess, and its forks."""
         last = self.progress.last if end is None else end
         if row is None:
             row = self._row_of(path, end)
@@ -74,36 +99,55 @@ class Outlook:
         if key not in self._kept:
             if len(self._kept) > _MAX_KEPT:
                 self._kept.clear()
-            self._kept[key] = self._follow(path, last, limit, row)
+            way = self._way(path, row)
+            self._kept[key] = [Fork(b"", 1.0)] if way is None else self._along(way[0], last, limit, way[1])
         return self._kept[key]
 
     def closed(self, path: Path, limit: int) -> bytes:
         """What follows if the array around `path` ends after the value there: its bracket, and on."""
         ways = self.skeleton.after(path)
-        return self._along(ways[1], self.progress.last, limit, None) if len(ways) > 1 else b""
+        return self._along(ways[1], self.progress.last, limit, None)[0].text if len(ways) > 1 else b""
 
-    def _follow(self, path: Path, last: int, limit: int, row: Row | None) -> bytes:
-        way = self._way(path, row)
-        return b"" if way is None else self._along(way[0], last, limit, way[1])
-
-    def _along(self, way: Way, last: int, limit: int, row: Row | None) -> bytes:
-        """The text of a way and of the values and ways after it."""
+    def _along(self, way: Way, last: int, limit: int, row: Row | None) -> list[Fork]:
+        """The text of a way and of the values and ways after it; then its forks."""
         text, belief = b"", 1.0
+        forks: list[Fork] = []
         while True:
             text += way.text
             if way.path is None or len(text) >= limit:
-                return text
+                break
             path, opened, row = self._enter(way.path, row)
             text += opened
             value = self._value(path, last, row)
             if value is None or belief * value.p < _LEAST_BELIEF:
-                return text + self.skeleton.opening(path)
+                forks += self._others(text, belief, path, last, None)
+                text += self.skeleton.opening(path)
+                break
+            forks += self._others(text, belief, path, last, value.raw)
             text += value.raw
             last, belief = value.last, belief * value.p
             following = self._way(path, row)
             if following is None:
-                return text
+                break
             way, row = following
+        likely = sorted(forks, key=lambda fork: -fork.p)
+        return [Fork(text, belief), *likely[:_MOST_FORKS]]
+
+    def _others(self, before: bytes, belief: float, path: Path, last: int, chosen: bytes | None) -> list[Fork]:
+        """The values at `path` that were not chosen, each up to the opening of the value after it."""
+        if not self._typed or belief < _LEAST_FORK:
+            return []
+        guesses = self.guesser.ranked(path, last, self.progress.keeps_zeros)[:_OTHERS]
+        ways = self.skeleton.after(path)
+        beyond = ways[0].text + self._opening(ways[0]) if len(ways) == 1 else b""
+        return [
+            Fork(before + guess.raw + beyond, belief * guess.p)
+            for guess in guesses
+            if guess.raw != chosen and belief * guess.p >= _LEAST_FORK
+        ]
+
+    def _opening(self, way: Way) -> bytes:
+        return b"" if way.path is None else self.skeleton.opening(way.path)
 
     def _way(self, path: Path, row: Row | None) -> tuple[Way, Row | None] | None:
         """The way on after the value at `path`, and the row it leads along; None where it cannot be told."""

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from lookstruct.decoding.cursor import decode_string, n_dangling
 from lookstruct.decoding.json_text import dumps, escape
+from lookstruct.decoding.page_text import fold, occurrences, plain_marks
 from lookstruct.decoding.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 
+_SHORTEST_FREE = 4
 _LONGEST = 80  # characters of context that are looked for at most
 _PLACES = 12  # places of a match that are looked at
 _KEPT = 3  # places that are drafted from
 _BOUNDARY = re.compile(r"[.!?](?=\s|$)|[,;:](?=\s|$)|\s[-–—|(/·•]\s?|\s\(|\n|$")
 _MAX_CHARS = 320
+_CASE_GAIN = 3  # characters that a match blind to case must have over an exact one
+_GLUE_PROSE = ((" ", 0.2),)
+_GLUE_LINES = ((", ", 0.08), (" ", 0.05))
+"""What joins a line to the next within one value, and how often."""
 _CHAIN_BYTES = 240
+_FORKING = 0.4  # belief in a match from which on what follows is worth forking
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A place whose preceding `size` characters agree with the text so far: copying goes on at `at`."""
+    """A place whose preceding `size` characters agree with `said`, the end of the text so far: copying goes on at `at`.
+
+    `whole` tells that all of the value so far agrees, from a word's start.
+    """
 
     at: int
     size: int
-    whole: bool  # the whole value so far agrees, from a word's start
+    whole: bool
+    said: str
 
 
 class PageCopy:
@@ -95,46 +106,44 @@ class PageCopy:
 
     def _matches(self, value: str) -> list[_Match]:
         """Places that follow the longest ending of `value` on the page, the likeliest first."""
-        size = self._longest(value)
+        needle, page = fold(value[-_LONGEST:]), self._page.flat
+        size = _longest(needle, page)
+        if size < len(needle):
+            small = _longest(needle.lower(), self._page.small)
+            if small > size + _CASE_GAIN:
+                needle, page, size = needle.lower(), self._page.small, small
         if size == 0:
             return []
-        near, needle = self._outlook.progress.last, value[len(value) - size :]
-        whole = size == len(value)
+        near, whole = self._outlook.progress.last, size == len(value)
         found = [
-            _Match(at + size, size, whole)
-            for at in self._page.occurrences(_even(needle), near, _PLACES)
+            _Match(at + size, size, whole, value[len(value) - size :])
+            for at in occurrences(page, needle[len(needle) - size :], near, _PLACES)
             if self._page.is_word_edge(at) or not whole
         ]
         return _distinct(found, self._page.flat)[:_KEPT]
-
-    def _longest(self, value: str) -> int:
-        """The size of the longest ending of `value` that stands on the page; 0 for less than a word's edge."""
-        needle, flat = _even(value[-_LONGEST:]), self._page.flat
-        if needle in flat:
-            return len(needle)
-        low, high = 0, len(needle)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if needle[len(needle) - middle :] in flat else (low, middle)
-        return low if low >= 3 else 0
 
     def _comb(self, slot: Slot, match: _Match, p: float) -> Iterator[Draft]:
         """The value ends at the line's end, or at one of the next boundaries, or runs on beyond the line."""
         text, at = self._page.text, match.at
         stop = self._stop(at)
         size = "long" if match.size > 8 else "short"
-        rest = text[at:stop].rstrip()
-        yield Draft(escape(rest) + b'"' + self._beyond(slot, stop), p=p * 0.6, q=0.96, kind=f"line:{size}")
+        style = _style(match.said, text[at - match.size : at])
+        rest = style(text[at:stop].rstrip())
+        whole = escape(rest) + b'"'
+        yield Draft(whole + self._beyond(slot, stop), p=p * 0.6, q=0.96, kind=f"line:{size}")
+        if p > _FORKING:
+            for fork in self._outlook.forks(slot.path, stop, _CHAIN_BYTES):
+                yield Draft(whole + fork.text, p=p * 0.6 * fork.p, q=0.97, kind="fork")
         ends = [cut.start() + (cut.group()[:1] in ".!?") for cut in _BOUNDARY.finditer(text, at, stop)]
         shares = [0.15, 0.08, 0.05]
         for end, share in zip([end for end in ends if end < at + len(rest)], shares, strict=False):
-            yield Draft(escape(text[at:end]) + b'"' + self._beyond(slot, end), p=p * share, q=0.95, kind=f"mark:{size}")
-        joined = text[stop : stop + _MAX_CHARS].lstrip("\n -")
-        if joined and stop == self._page.line_end(at):
-            follow = joined.split("\n", 1)[0]
-            for number, glue in enumerate((", ", " ")):
-                run = escape(rest + glue + follow)
-                yield Draft(run, p=p * 0.06 / (number + 1), q=0.95, kind=f"on:{size}")
+            part = escape(style(text[at:end]))
+            yield Draft(part + b'"' + self._beyond(slot, end), p=p * share, q=0.95, kind=f"mark:{size}")
+        following = self._page.atom_at(max(at, stop - 1)) + 1
+        if following < len(self._page.atoms) and stop < at + _MAX_CHARS:
+            follow = style(self._page.atom_text(following)[:_MAX_CHARS])
+            for glue, share in _GLUE_PROSE if rest[-1:] in ".!?" and rest else _GLUE_LINES:
+                yield Draft(escape(rest + glue + follow), p=p * share, q=0.96, kind=f"on:{size}")
 
     def _stop(self, at: int) -> int:
         """Where the atom that `at` is in ends."""
@@ -150,12 +159,12 @@ class PageCopy:
     def _free(self, text: bytes) -> Iterator[Draft]:
         """Plain lookup for output that is not JSON: the longest ending of the text, continued as on the page."""
         tail = text[-4 * _LONGEST :].decode("utf-8", "ignore")[-_LONGEST:]
-        size = self._longest(tail) if tail else 0
-        if size < 4:
+        needle = fold(tail)
+        size = _longest(needle, self._page.flat) if needle else 0
+        if size < _SHORTEST_FREE:
             return
-        needle = _even(tail[len(tail) - size :])
-        places = self._page.occurrences(needle, self._free_last, _PLACES)
-        found = _distinct([_Match(at + size, size, False) for at in places], self._page.flat)[:_KEPT]
+        places = occurrences(self._page.flat, needle[len(needle) - size :], self._free_last, _PLACES)
+        found = _distinct([_Match(at + size, size, False, "") for at in places], self._page.flat)[:_KEPT]
         for number, match in enumerate(found):
             rest = self._page.text[match.at : match.at + _MAX_CHARS]
             if rest:
@@ -172,8 +181,26 @@ def _belief(match: _Match) -> float:
     return min(0.95, (0.5 if match.whole else 0.3) + match.size / 40)
 
 
-def _even(text: str) -> str:
-    return " ".join(text.split(" ")).replace("\n", " ").replace("\t", " ")
+def _longest(needle: str, page: str) -> int:
+    """The size of the longest ending of `needle` that stands on the page; 0 for fewer than three characters."""
+    if needle in page:
+        return len(needle)
+    low, high = 0, len(needle)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if needle[len(needle) - middle :] in page else (low, middle)
+    return low if low >= 3 else 0
+
+
+def _style(said: str, shown: str) -> Callable[[str], str]:
+    """How the model writes what the page shows: as it is, with plain quotation marks, or in other letters."""
+    if said == shown:
+        return str
+    if said == plain_marks(shown):
+        return plain_marks
+    if said.islower():
+        return str.lower
+    return str.upper if said.isupper() and not shown.isupper() else str
 
 
 def _distinct(matches: list[_Match], flat: str) -> list[_Match]:

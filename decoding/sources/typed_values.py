@@ -10,6 +10,7 @@ from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 
 _MAX_DRAFTS = 12
+_FORKING = 0.2  # belief in a value from which on what follows is worth forking
 _CHAIN_BYTES = 500
 _SHORT_CHAIN_BYTES = 200
 
@@ -33,12 +34,19 @@ class TypedValues:
         if slot is None:
             return []
         if slot.stage is Stage.ENDED:
-            text = self._outlook.follow(slot.path, None, _CHAIN_BYTES)
-            return [Draft(text, p=0.9, q=0.95, kind="next")] if text else []
+            return list(self._next(slot))
         return list(self._values(slot))
 
     def observe(self, context: DraftContext, n_new: int) -> None:
         """Nothing of its own: the shared outlook follows the text."""
+
+    def _next(self, slot: Slot) -> Iterator[Draft]:
+        """After a value: the way on to the next ones, and its forks."""
+        text = self._outlook.follow(slot.path, None, _CHAIN_BYTES)
+        if text:
+            yield Draft(text, p=0.9, q=0.95, kind="next")
+        for fork in self._outlook.forks(slot.path, None, _CHAIN_BYTES):
+            yield Draft(fork.text, p=0.9 * fork.p, q=0.97, kind="fork")
 
     def _values(self, slot: Slot) -> Iterator[Draft]:
         outlook = self._outlook
@@ -49,7 +57,11 @@ class TypedValues:
         else:
             guesses = outlook.guesser.ranked(path, last, outlook.progress.keeps_zeros)
         for number, guess in enumerate(guesses[:_MAX_DRAFTS]):
-            text = guess.raw[len(slot.written) :] if slot.written else slot.lead + opened + guess.raw
-            text += outlook.follow(path, guess.end, _CHAIN_BYTES if number == 0 else _SHORT_CHAIN_BYTES)
+            value = guess.raw[len(slot.written) :] if slot.written else slot.lead + opened + guess.raw
+            limit = _CHAIN_BYTES if number == 0 else _SHORT_CHAIN_BYTES
+            text = value + outlook.follow(path, guess.end, limit)
             if text:
                 yield Draft(text, p=guess.p, q=0.95, kind=guess.kind)
+            if number == 0 and guess.p > _FORKING:
+                for fork in outlook.forks(path, guess.end, limit):
+                    yield Draft(value + fork.text, p=guess.p * fork.p, q=0.97, kind="fork")
