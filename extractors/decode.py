@@ -108,3 +108,36 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return data.decode(encoding)
     except UnicodeDecodeError:
         return None
+
+
+_MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u017e\u0192\u02c6\u02dc\u2013-\u2122]")
+"""A UTF-8 character read byte by byte as windows-1252: "Ã" before "¤" and the like."""
+
+
+def is_garbled(text: str, encoding: str) -> bool:
+    """Whether decoded text shows the signs of a wrong charset: replacement characters, or UTF-8 read byte by byte.
+
+    >>> is_garbled("KÃ¶ln", "windows-1252"), is_garbled("K\ufffdln", "UTF-8"), is_garbled("Köln", "UTF-8")
+    (True, True, False)
+    """
+    return "\ufffd" in text or (encoding.lower().startswith(_SINGLE_BYTE) and _MOJIBAKE.search(text) is not None)
+
+
+def undone(body: bytes, encoding: str) -> bytes:
+    """The bytes as the server sent them, where Chromium hands out text it decoded by a single-byte `encoding`.
+
+    >>> undone("KÃ¶ln".encode(), "windows-1252").decode()
+    'Köln'
+    """
+    text = _strictly(body, "utf-8")
+    if text is None or not is_garbled(text, encoding) or not encoding.lower().startswith(_SINGLE_BYTE):
+        return body
+    # Browsers map the five bytes that Python leaves undefined in windows-1252 to the C1 controls of the same number.
+    return b"".join(_one(char, encoding) for char in text)
+
+
+def _one(char: str, encoding: str) -> bytes:
+    try:
+        return char.encode(encoding)
+    except UnicodeEncodeError:
+        return char.encode("latin-1", "replace")

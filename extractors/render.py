@@ -15,6 +15,7 @@ from playwright.async_api import Page as Tab
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from lookstruct.extractors.contenttypes import check_content_type, not_a_page
+from lookstruct.extractors.decode import decode, is_garbled, undone
 from lookstruct.extractors.htmltree import marked_paths
 from lookstruct.extractors.inpage import SNAPSHOT
 from lookstruct.extractors.neterrors import fetch_error, net_error_name
@@ -50,19 +51,17 @@ async def render(browser: Browser, job: Job, options: FetchOptions) -> Page:
     Raises one of the `FetchError`s, `FetchTimeout` after `options.timeout_s`.
     """
     began = time.monotonic()
-    try:
-        async with asyncio.timeout(options.timeout_s), _tab(browser, options) as tab:
-            page = await _Visit(tab, job, options, began).read()
-    except TimeoutError as exc:
-        raise FetchTimeout(
-            f"{job.name} did not load within {options.timeout_s:g} s: raise timeout_s, or check it in a browser"
-        ) from exc
-    return page
+    async with _tab(browser, job, options) as tab:
+        return await _Visit(tab, job, options, began).read()
 
 
 @asynccontextmanager
-async def _tab(browser: Browser, options: FetchOptions) -> AsyncIterator[Tab]:
-    context = await browser.new_context(**_context_settings(options))
+async def _tab(browser: Browser, job: Job, options: FetchOptions) -> AsyncIterator[Tab]:
+    try:
+        async with asyncio.timeout(options.timeout_s):
+            context = await browser.new_context(**_context_settings(options))
+    except (PlaywrightError, TimeoutError) as exc:
+        raise FetchError(f"{job.name} was not tried because the browser stopped answering: try again") from exc
     try:
         yield await context.new_page()
     finally:
@@ -98,27 +97,67 @@ class _Visit:
         self._job = job
         self._options = options
         self._began = began
-        self._traffic = Traffic(tab, options.max_bytes)
+        self._deadline = asyncio.timeout(options.timeout_s)
+        self._traffic = Traffic(tab, options.max_bytes, on_excess=self._stop)
+        self._shown = job  # what the tab is given: another body than the server's after a reload
+        self._answer: Response | None = None
         self._notes: list[str] = []
 
     async def read(self) -> Page:
-        await self._tab.route("**/*", self._gate)
-        await self._traffic.watch()
+        """Navigate, wait, and read, within the time and size that the options allow."""
         try:
-            response = await self._navigate()
-            self._check(response)
-            self._notes += await wait_until_ready(self._tab, self._traffic, self._options)
-            return await self._page()
+            async with self._deadline:
+                return await self._read()
+        except TimeoutError as exc:
+            raise self._too_large() if self._traffic.too_large else self._too_late() from exc
         except PlaywrightError as exc:
             raise self._explained(exc) from exc
+
+    async def _read(self) -> Page:
+        await self._tab.route("**/*", self._gate)
+        await self._traffic.watch()
+        response = await self._navigate()
+        self._check(response)
+        notes = await wait_until_ready(self._tab, self._traffic, self._options)
+        snapshot = await self._snapshot()
+        if await self._is_reloaded(snapshot["html"], snapshot["characterSet"]):
+            notes = await wait_until_ready(self._tab, self._traffic, self._options)
+            snapshot = await self._snapshot()
+        self._notes += notes
+        return await self._page(snapshot)
+
+    async def _snapshot(self) -> Any:
+        limits = {"nodes": self._options.max_nodes, "depth": _MOST_DEPTH, "frames": [], "token": ""}
+        return await self._tab.evaluate(SNAPSHOT, limits)
+
+    async def _is_reloaded(self, html: str, encoding: str) -> bool:
+        """Show a garbled page again from its bytes, decoded by what they are instead of what they are said to be."""
+        answer = self._traffic.main
+        if answer is None or self._job.body is not None or not is_garbled(html, encoding):
+            return False
+        try:
+            body = await answer.body()
+        except PlaywrightError:  # Chromium no longer has the bytes
+            self._notes.append("the page declares a wrong charset: some characters are garbled")
+            return False
+        decoded = decode(undone(body, encoding), answer.headers.get("content-type"))
+        if decoded.note is None:
+            return False
+        self._notes.append(decoded.note)
+        self._answer, self._shown = answer, Job(self._tab.url, self._job.name, decoded.text)
+        await self._tab.goto(self._shown.url, wait_until="commit", timeout=self._options.timeout_s * 1000)
+        return True
+
+    def _stop(self) -> None:
+        self._deadline.reschedule(asyncio.get_running_loop().time())
 
     async def _gate(self, route: Route) -> None:
         """Let a request pass, answer it, or refuse it."""
         request = route.request
         is_page = request.is_navigation_request() and request.frame == self._tab.main_frame
         with suppress(PlaywrightError):  # the page may be gone by now
-            if is_page and self._job.body is not None and request.url == self._job.url:
-                await route.fulfill(body=self._job.body, content_type="text/html; charset=utf-8")
+            if is_page and self._shown.body is not None and request.url == self._shown.url:
+                await route.fulfill(body=self._shown.body, content_type="text/html; charset=utf-8")
             elif request.resource_type in self._options.block or not self._may_load(request.url):
                 await route.abort("blockedbyclient")
             else:
@@ -147,31 +186,35 @@ class _Visit:
         if response.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
             raise not_a_page(self._job.name, response.headers.get("content-type", "a download").split(";")[0])
 
-    async def _page(self) -> Page:
-        limits = {"nodes": self._options.max_nodes, "depth": _MOST_DEPTH, "frames": [], "token": ""}
-        snapshot = await self._tab.evaluate(SNAPSHOT, limits)
+    async def _page(self, snapshot: Any) -> Page:
         if not snapshot["nVisible"]:
             raise EmptyPage(f"{self._job.name} has no text that a person could read: check it in a browser")
         if snapshot["truncated"]:
             self._notes.append(f"the page has more than {self._options.max_nodes} elements: the rest was not read")
-        response = self._traffic.main
-        is_real = response is not None and not self._job.is_local
+        answer = None if self._job.is_local else self._answer or self._traffic.main
         return Page(
             url=self._job.url,
             final_url=self._tab.url,
             html=snapshot["html"],
-            status=response.status if response is not None and is_real else 200,
-            headers=dict(response.headers) if response is not None and is_real else {},
+            status=answer.status if answer is not None else 200,
+            headers=dict(answer.headers) if answer is not None else {},
             hidden_paths=marked_paths(snapshot["html"], MARK_HIDDEN),
             screenshot=await self._tab.screenshot(full_page=True) if self._options.screenshot else None,
             fetch_s=time.monotonic() - self._began,
             notes=tuple(self._notes),
         )
 
+    def _too_large(self) -> PageTooLarge:
+        limit = self._options.max_bytes / 1e6
+        return PageTooLarge(f"{self._job.name} is larger than {limit:g} MB: raise max_bytes if you want all of it")
+
+    def _too_late(self) -> FetchTimeout:
+        return FetchTimeout(
+            f"{self._job.name} did not load within {self._options.timeout_s:g} s: "
+            "raise timeout_s, or check it in a browser"
+        )
+
     def _explained(self, exc: PlaywrightError) -> FetchError:
-        if self._traffic.too_large:
-            limit = self._options.max_bytes / 1e6
-            return PageTooLarge(f"{self._job.name} is larger than {limit:g} MB: raise max_bytes if you want all of it")
         if isinstance(exc, PlaywrightTimeout):
             return FetchTimeout(f"{self._job.name} was not ready in time ({_first_line(exc)}): raise timeout_s")
         name = net_error_name(str(exc))

@@ -1,13 +1,11 @@
-"""What a tab loads: the main answer, what is under way, and a stop when a resource grows too large."""
+"""What a tab loads: the main answer, what is under way, and a call when a resource grows too large."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
-from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page as Tab
 from playwright.async_api import Request, Response
 
@@ -18,7 +16,7 @@ _TOTAL_FACTOR = 5  # all resources of a page together may be this many times as 
 class Traffic:
     """Watches one tab; `main` is the answer to its latest navigation, None before there is one."""
 
-    def __init__(self, tab: Tab, max_bytes: int) -> None:
+    def __init__(self, tab: Tab, max_bytes: int, *, on_excess: Callable[[], None]) -> None:
         self.main: Response | None = None
         self.too_large = False
         self._tab = tab
@@ -26,7 +24,7 @@ class Traffic:
         self._pending: set[Request] = set()
         self._n_bytes: defaultdict[str, int] = defaultdict(int)
         self._total = 0
-        self._closing: asyncio.Task[None] | None = None
+        self._on_excess = on_excess
 
     async def watch(self) -> None:
         """Start watching; call before the navigation."""
@@ -64,11 +62,6 @@ class Traffic:
             self._stop()
 
     def _stop(self) -> None:
-        """Close the tab: nothing else makes Chromium let go of an endless answer."""
         if not self.too_large:
             self.too_large = True
-            self._closing = asyncio.ensure_future(self._close())
-
-    async def _close(self) -> None:
-        with suppress(PlaywrightError):
-            await self._tab.close()
+            self._on_excess()

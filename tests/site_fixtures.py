@@ -1,0 +1,197 @@
+"""A web site of our own on loopback, served from a thread, and a warm `Fetcher`; import the fixtures where needed.
+
+    from site_fixtures import fetcher, site
+
+`site` serves the pages of `tests/site/` and the misbehaving ones below. Tests that use `fetcher` share one browser and
+one event loop: mark them `pytest.mark.asyncio(loop_scope="session")`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from lookstruct.extractors import Fetcher, FetchOptions
+
+PAGES = Path(__file__).parent / "site"
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001a5f6"
+    "45400000000049454e44ae426082"
+)
+
+
+@dataclass
+class Site:
+    """Where the site is, and which requests reached it (`requests`, path with query)."""
+
+    base: str
+    requests: list[str] = field(default_factory=list)
+
+    def url(self, path: str) -> str:
+        """The URL of `path`, which begins with a slash."""
+        return self.base + path
+
+
+async def _status(request: web.Request) -> web.Response:
+    code = int(request.match_info["code"])
+    return web.Response(status=code, text="" if code == 204 else "<h1>Sorry</h1>", content_type="text/html")
+
+
+async def _slow(request: web.Request) -> web.Response:
+    await asyncio.sleep(float(request.query.get("s", "30")))
+    return web.Response(text="<p>late</p>", content_type="text/html")
+
+
+async def _drip(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/html"})
+    await response.prepare(request)
+    for _ in range(600):
+        await response.write(b"<p>drop</p>")
+        await asyncio.sleep(0.1)
+    return response
+
+
+async def _redirect(request: web.Request) -> web.Response:
+    raise web.HTTPFound(request.query["to"])
+
+
+async def _loop(_: web.Request) -> web.Response:
+    raise web.HTTPFound("/loop")
+
+
+async def _file(request: web.Request) -> web.Response:
+    bodies = {
+        "pdf": (b"%PDF-1.7\n%%EOF", "application/pdf"),
+        "png": (PNG, "image/png"),
+        "zip": (b"PK\3\4", "application/zip"),
+    }
+    body, kind = bodies[request.match_info["kind"]]
+    return web.Response(body=body, content_type=kind)
+
+
+async def _attachment(_: web.Request) -> web.Response:
+    headers = {"Content-Disposition": "attachment; filename=page.html"}
+    return web.Response(text="<p>saved</p>", content_type="text/html", headers=headers)
+
+
+async def _stream(request: web.Request) -> web.StreamResponse:
+    """As many megabytes of markup as asked for; with ?length=1 their number is announced."""
+    n_megabytes = int(request.query["mb"])
+    response = web.StreamResponse(headers={"Content-Type": "text/html"})
+    chunk = b"<p>" + b"x" * 999_993 + b"</p>"
+    if "length" in request.query:
+        response.content_length = n_megabytes * len(chunk)
+    await response.prepare(request)
+    for _ in range(n_megabytes):
+        await response.write(chunk)
+    return response
+
+
+async def _bomb(_: web.Request) -> web.Response:
+    """100 MB of markup in 100 kB."""
+    body = gzip.compress(b"<p>" + b"x" * 100_000_000, compresslevel=9)
+    return web.Response(body=body, headers={"Content-Type": "text/html", "Content-Encoding": "gzip"})
+
+
+async def _charset(request: web.Request) -> web.Response:
+    """A page in one encoding that declares another: /charset/ACTUAL?header=DECLARED."""
+    body = "<title>x</title><p>Straße 12, Köln, 価格".encode(request.match_info["actual"], "ignore")
+    declared = request.query.get("header")
+    return web.Response(
+        body=body, headers={"Content-Type": f"text/html; charset={declared}" if declared else "text/html"}
+    )
+
+
+async def _reset(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.StreamResponse()
+
+
+async def _item(request: web.Request) -> web.Response:
+    await asyncio.sleep(float(request.query.get("delay", "0")))
+    return web.json_response({"name": "Oak table", "price": "249.00"})
+
+
+async def _agent(request: web.Request) -> web.Response:
+    return web.Response(text=f"<p>{request.headers.get(request.query['header'], '')}</p>", content_type="text/html")
+
+
+async def _page(request: web.Request) -> web.StreamResponse:
+    path = PAGES / request.match_info["name"]
+    if path.parent != PAGES or not path.is_file():
+        raise web.HTTPNotFound()
+    return web.FileResponse(path)
+
+
+def application(site: Site) -> web.Application:
+    """The site; it notes every request in `site.requests`."""
+
+    @web.middleware
+    async def note(request: web.Request, handler: object) -> web.StreamResponse:
+        site.requests.append(request.path_qs)
+        return await handler(request)  # type: ignore[operator]
+
+    app = web.Application(middlewares=[note])
+    app.add_routes(
+        [
+            web.get("/status/{code}", _status),
+            web.get("/slow", _slow),
+            web.get("/drip", _drip),
+            web.get("/redirect", _redirect),
+            web.get("/loop", _loop),
+            web.get("/file/{kind}", _file),
+            web.get("/attachment", _attachment),
+            web.get("/stream", _stream),
+            web.get("/bomb", _bomb),
+            web.get("/charset/{actual}", _charset),
+            web.get("/reset", _reset),
+            web.get("/api/item", _item),
+            web.get("/header", _agent),
+            web.get("/{name}", _page),
+        ]
+    )
+    return app
+
+
+async def _serve(site: Site, started: threading.Event, stop: asyncio.Event) -> None:
+    runner = web.AppRunner(application(site), shutdown_timeout=0.1)
+    await runner.setup()
+    listener = web.TCPSite(runner, "127.0.0.1", 0)
+    await listener.start()
+    assert listener._server is not None
+    port = listener._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+    site.base = f"http://127.0.0.1:{port}"
+    started.set()
+    await stop.wait()
+    await runner.cleanup()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """The site, up and running."""
+    site, started = Site(""), threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(_serve(site, started, stop)), daemon=True)
+    thread.start()
+    assert started.wait(10), "the test site did not start"
+    yield site
+    loop.call_soon_threadsafe(stop.set)
+    thread.join(10)
+    loop.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def fetcher() -> AsyncIterator[Fetcher]:
+    """A fetcher whose browser all tests share."""
+    async with Fetcher(FetchOptions(timeout_s=20)) as fetcher:
+        yield fetcher
