@@ -60,7 +60,7 @@ def certify(
 
 
 def _choice(engine: Engine, sequence: Sequence, hidden: torch.Tensor) -> Choice:
-    mask = sequence.mask_at(sequence.constraint)
+    mask = sequence.mask()
     forced = None if mask is None else single_bit(mask)
     if forced is not None:
         return Choice(forced, 0.0, float("inf"))

@@ -28,15 +28,19 @@ JSON_OPTIONS: Mapping[str, Any] = {"item_separator": ", ", "key_separator": ": "
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What the output must look like, as plain data: compiled by the engine when it is used."""
+    """What the output must look like, as plain data: compiled by the engine when it is used.
+
+    `is_json` tells draft sources that the text can be read as JSON while it grows.
+    """
 
     kind: Literal["json", "regex", "lark"]
     source: str
+    is_json: bool = False
 
     @staticmethod
     def json_schema(schema: Mapping[str, Any]) -> Grammar:
         """JSON that fits `schema`, keys in its order, `", "` and `": "` between them and no other whitespace."""
-        return Grammar("json", json.dumps(schema, ensure_ascii=False))
+        return Grammar("json", json.dumps(schema, ensure_ascii=False), is_json=True)
 
     @staticmethod
     def regex(pattern: str) -> Grammar:
@@ -44,9 +48,9 @@ class Grammar:
         return Grammar("regex", pattern)
 
     @staticmethod
-    def lark(source: str) -> Grammar:
-        """Text of a context-free grammar in llguidance's dialect of Lark."""
-        return Grammar("lark", source)
+    def lark(source: str, *, is_json: bool = False) -> Grammar:
+        """Text of a context-free grammar in llguidance's dialect of Lark; `is_json` says that its texts are JSON."""
+        return Grammar("lark", source, is_json)
 
     def compiled(self) -> str:
         """The engine's own form; SchemaError if the source is not even of its kind."""

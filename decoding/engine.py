@@ -108,7 +108,7 @@ class Decoder:
             None if grammar is None else self._grammars.start(grammar),
             self._closer,
             min(options.max_new_tokens, room),
-            is_json=grammar is not None and grammar.kind == "json",
+            is_json=grammar is not None and grammar.is_json,
             on_text=on_text,
         )
         request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids))
@@ -210,6 +210,8 @@ def _count(sequence: Sequence, n_rows: int, tree: DraftTree, accepted: list[int]
 def _completion(sequence: Sequence) -> Completion:
     assert sequence.finish is not None
     stats = sequence.stats
+    if sequence.repeats is not None and sequence.repeats.stopped:
+        stats.notes.append("A list repeated itself and was ended; its last items may stand on the page only once.")
     stats.new_tokens = sequence.n_generated
     stats.finish_reason = sequence.finish
     stats.token_ids = sequence.generated

@@ -56,7 +56,7 @@ class ModelVerdicts:
         """See `Verdicts.choose`."""
         if node not in self._logits:
             self._compute(node)
-        mask = sequence.mask_at(sequence.constraint)
+        mask = sequence.mask()
         return sequence.sampler.choose(self._logits[node], mask, sequence.n_generated, sequence.ids)
 
     def _compute(self, node: int) -> None:

@@ -9,6 +9,7 @@ from lookstruct.decoding.cache import KVCache
 from lookstruct.decoding.closing import MARGIN, Closer
 from lookstruct.decoding.constraint import Bitmask, Constraint, single_bit
 from lookstruct.decoding.cursor import JsonReader
+from lookstruct.decoding.repeats import RepeatGuard
 from lookstruct.decoding.request import FinishReason, Options
 from lookstruct.decoding.sampler import Choice, Sampler
 from lookstruct.decoding.stream import TextStream
@@ -53,6 +54,7 @@ class Sequence:
         self.options = options
         self.constraint = constraint
         self.reader = JsonReader() if is_json else None
+        self.repeats = RepeatGuard(vocabulary) if is_json else None
         self.cache = KVCache()
         self.sampler = Sampler(options)
         self.text = bytearray()
@@ -91,16 +93,21 @@ class Sequence:
         """Tokens that may still be generated."""
         return self._max_new - self.n_generated
 
-    def mask_at(self, constraint: Constraint | None, ahead: int = 0) -> Bitmask | None:
-        """The mask `ahead` tokens further, where the grammar stands at `constraint`; None: everything is allowed."""
-        if constraint is None:
-            return None
-        return self._closer.mask(constraint) if self._must_close(constraint, ahead) else constraint.mask()
+    def mask(self) -> Bitmask | None:
+        """Which tokens may come next: what the grammar allows, less repetition, and only the end near the limit.
 
-    def _must_close(self, constraint: Constraint, ahead: int) -> bool:
+        None if everything may. It depends on the committed tokens alone, so drafting cannot change it.
+        """
+        if self.constraint is None:
+            return None
+        if self._must_close(self.constraint):
+            return self._closer.mask(self.constraint)
+        mask = self.constraint.mask()
+        return mask if self.repeats is None else self.repeats.narrow(mask)
+
+    def _must_close(self, constraint: Constraint) -> bool:
         """Whether the tokens left are only just enough; once true it stays true, since closing uses one up a token."""
-        left = self.remaining - ahead
-        return left <= self._zone and left <= self._closer.needed(constraint) + MARGIN
+        return self.remaining <= self._zone and self.remaining <= self._closer.needed(constraint) + MARGIN
 
     def commit(self, choice: Choice, origin: str) -> bool:
         """Append one token; True when that ends the sequence."""
@@ -110,14 +117,15 @@ class Sequence:
         self.margins.append(choice.margin)
         self.origins.append(origin)
         if self.constraint is not None and not self._closing:
-            self._closing = self._must_close(self.constraint, 0)
+            self._closing = self._must_close(self.constraint)
         if token in self._vocabulary.eos_ids:
             self.finish = "closed" if self._closing else "eos"
             return True
         piece = self._vocabulary.token_bytes[token]
         self.text += piece
-        if self.reader is not None:
+        if self.reader is not None and self.repeats is not None:
             self.reader.feed(piece)
+            self.repeats.feed(piece)
         if self.constraint is not None:
             self.constraint.advance(token)
         if self.stream.feed(piece):
@@ -136,7 +144,7 @@ class Sequence:
 
     def forced(self) -> int | None:
         """The only token that may come next, if there is only one."""
-        mask = self.mask_at(self.constraint)
+        mask = self.mask()
         return None if mask is None else single_bit(mask)
 
     def emit(self) -> None:

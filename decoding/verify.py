@@ -60,7 +60,7 @@ def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
     """Commit tokens along the tree until the model leaves it or the sequence ends."""
     node, accepted, tokens = ROOT, list[int](), 0
     while True:
-        mask = sequence.mask_at(sequence.constraint)
+        mask = sequence.mask()
         forced = None if mask is None else single_bit(mask)
         if forced is None:
             choice = verdicts.choose(sequence, node, accepted)

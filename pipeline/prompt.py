@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lookstruct.pipeline.describe import describe
 from lookstruct.pipeline.plaintext import PlainText
-from lookstruct.pipeline.view import PageView, show, worth_showing
+from lookstruct.pipeline.view import PageView, Remark, show, worth_showing
 from lookstruct.schemas.document import Span
 from lookstruct.schemas.errors import ContextOverflow
 
@@ -62,10 +62,17 @@ class Prompter:
         self._plain = PlainText(tokenizer)
         self.frame = chat_frame(tokenizer) if getattr(tokenizer, "chat_template", None) else plain_frame(tokenizer)
 
-    def build(self, document: Document, schema: Schema, budget: int, max_page_tokens: int = 8192) -> Prompt:
+    def build(
+        self,
+        document: Document,
+        schema: Schema,
+        budget: int,
+        max_page_tokens: int = 8192,
+        remarks: Iterable[Remark] = (),
+    ) -> Prompt:
         """The prompt for one page, at most `budget` tokens: a longer page is cut at the edge of a block.
 
-        ContextOverflow if the schema alone leaves no room for a page.
+        `remarks` are shown in their places on the page. ContextOverflow if the schema alone leaves no room for a page.
         """
         prefix = (*self.frame.before, *self._plain.ids(task_text(schema)))
         room = budget - len(prefix) - len(self.frame.after)
@@ -74,15 +81,20 @@ class Prompter:
                 f"The question for {schema.name} takes {len(prefix)} of {budget} tokens and leaves no room for the "
                 "page; use a model with a longer context, a smaller schema, or a smaller --max-new-tokens."
             )
-        view, n_chars_cut = self._view(document, min(room, max_page_tokens), links=wants_links(schema.grammar_schema))
+        links = wants_links(schema.grammar_schema)
+        view, n_chars_cut = self._view(document, min(room, max_page_tokens), tuple(remarks), links=links)
         ids = (*prefix, *self._plain.ids(view.text), *self.frame.after)
         return Prompt(ids, len(prefix), view, n_chars_cut)
 
-    def _view(self, document: Document, room: int, *, links: bool) -> tuple[PageView, int]:
+    def _view(self, document: Document, room: int, remarks: Sequence[Remark], *, links: bool) -> tuple[PageView, int]:
         """What of the page fits into `room` tokens, and how many characters do not."""
+
+        def view(blocks: Sequence[Block]) -> PageView:
+            return show(document, blocks, remarks=remarks, links=links)
+
         blocks = worth_showing(document)
-        kept = cut_to_fit(blocks, lambda some: self._fits(show(document, some, links=links).text, room))
-        return show(document, kept, links=links), _n_chars(blocks) - _n_chars(kept)
+        kept = cut_to_fit(blocks, lambda some: self._fits(view(some).text, room))
+        return view(kept), _n_chars(blocks) - _n_chars(kept)
 
     def _fits(self, text: str, room: int) -> bool:
         """Whether `text` takes at most `room` tokens; one far too long is not even counted."""

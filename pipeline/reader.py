@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Completion, Hints, Options
 from lookstruct.pipeline.evidence import ground
+from lookstruct.pipeline.grounding.found import Found, find_all
+from lookstruct.pipeline.grounding.holding import hold
+from lookstruct.pipeline.grounding.normal_forms import normal_forms
+from lookstruct.pipeline.grounding.offers import PageOffers
 from lookstruct.pipeline.hints import make_hints
 from lookstruct.pipeline.prompt import Prompt, Prompter
 from lookstruct.pipeline.validate import validate
+from lookstruct.pipeline.view import worth_showing
 from lookstruct.schemas.record import Record
 
 if TYPE_CHECKING:
@@ -41,7 +46,10 @@ class Decoder(Protocol):
 
 
 class Reader:
-    """Reads records from documents with one model."""
+    """Reads records from documents with one model.
+
+    `free` lets values that the schema holds to the page be written freely.
+    """
 
     def __init__(
         self,
@@ -51,12 +59,14 @@ class Reader:
         options: Options | None = None,
         max_page_tokens: int = 8192,
         meta: Mapping[str, Any] | None = None,
+        free: bool = False,
     ) -> None:
         self._decoder = decoder
         self._prompter = Prompter(tokenizer)
         self._options = options or Options()
         self._max_page_tokens = max_page_tokens
         self._meta = dict(meta or {})
+        self._free = free
 
     def read(
         self,
@@ -67,10 +77,13 @@ class Reader:
         cancel: Callable[[], bool] = lambda: False,
     ) -> Record[Any]:
         """The record that `document` holds; InvalidRecord if none comes out."""
-        prompt = self._prompter.build(document, schema, self._budget, self._max_page_tokens)
+        found = find_all(document)
+        prompt = self._prompter.build(
+            document, schema, self._budget, self._max_page_tokens, remarks=normal_forms(document, found)
+        )
         completion = self._decoder.generate(
             prompt.ids,
-            grammar=Grammar.json_schema(schema.grammar_schema),
+            grammar=self._grammar(document, schema, found),
             hints=make_hints(document, prompt.view, schema),
             options=self._options,
             on_text=on_text,
@@ -86,6 +99,12 @@ class Reader:
             url=document.url,
             meta={**self._meta, **_meta(document, schema, prompt, completion)},
         )
+
+    def _grammar(self, document: Document, schema: Schema, found: Found) -> Grammar:
+        """Held to the page where the schema says so, unless the user wants it free."""
+        if self._free:
+            return Grammar.json_schema(schema.grammar_schema)
+        return hold(schema.grammar_schema, PageOffers(document, worth_showing(document), found))
 
     @property
     def _budget(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from lookstruct.schemas.document import Block, BlockKind, Document, Link, Span
@@ -60,14 +60,26 @@ def worth_showing(document: Document) -> tuple[Block, ...]:
     return content if n_content >= min(ENOUGH_CHARS, ENOUGH_SHARE * n_all) and content else document.blocks
 
 
-def show(document: Document, blocks: Sequence[Block], *, links: bool = False) -> PageView:
-    """The view of `blocks`, one line each; with `links`, each link's address stands behind its text."""
-    shown_links = _by_block(document.links, blocks) if links else {}
+@dataclass(frozen=True, slots=True, order=True)
+class Remark:
+    """Text of ours that the view shows behind the document's code point `at`: a link's address, a date in ISO form."""
+
+    at: int
+    text: str
+
+
+def show(
+    document: Document, blocks: Sequence[Block], *, remarks: Iterable[Remark] = (), links: bool = False
+) -> PageView:
+    """The view of `blocks`, one line each, with `remarks` in their places; with `links`, also each link's address."""
+    every = [*remarks, *(_address(link) for link in document.links if links)]
+    placed = _by_block(sorted(every), blocks)
+    sums = _summary_rows(blocks)
     texts: list[str] = []
     pieces: list[Piece] = []
     at = 0
     for number, block in enumerate(blocks):
-        for part in _line(block, shown_links.get(number, ()), first=number == 0):
+        for part in _line(block, placed.get(number, ()), _gap(number, blocks, sums), number in sums):
             text = part.of(document.text) if isinstance(part, Span) else part
             if isinstance(part, Span) and text:
                 pieces.append(Piece(at, part))
@@ -76,12 +88,45 @@ def show(document: Document, blocks: Sequence[Block], *, links: bool = False) ->
     return PageView("".join(texts), tuple(pieces))
 
 
-def _line(block: Block, links: Sequence[Link], *, first: bool) -> Iterator[Part]:
-    """A block's line: a blank line before headings, the marker of its kind, its text."""
-    if not first:
-        yield "\n\n" if block.kind in (BlockKind.HEADING, BlockKind.TITLE) else "\n"
+def _address(link: Link) -> Remark:
+    return Remark(link.span.end, f" ({link.href})")
+
+
+def _gap(number: int, blocks: Sequence[Block], sums: Set[int]) -> str:
+    """What goes before a block: a blank line before headings, tables, and the sums under a table."""
+    if number == 0:
+        return ""
+    block, above = blocks[number], blocks[number - 1]
+    begins_table = block.table is not None and block.table != above.table and len(block.cells) > 2
+    begins_sums = number in sums and number - 1 not in sums
+    is_heading = block.kind in (BlockKind.HEADING, BlockKind.TITLE)
+    return "\n\n" if is_heading or begins_table or begins_sums else "\n"
+
+
+def _summary_rows(blocks: Sequence[Block]) -> frozenset[int]:
+    """The numbers of blocks that are two cells under a wider table: a label and a sum, not one more item."""
+    widths: dict[int, int] = {}
+    for block in blocks:
+        if block.table is not None:
+            widths[block.table] = max(widths.get(block.table, 0), len(block.cells))
+    return frozenset(
+        number
+        for number, block in enumerate(blocks)
+        if block.table is not None and len(block.cells) == 2 and widths[block.table] > 2
+    )
+
+
+def _line(block: Block, remarks: Sequence[Remark], gap: str, is_sum: bool) -> Iterator[Part]:
+    """A block's line: the gap before it, the marker of its kind, its text; a sum reads "label: value"."""
+    yield gap
     yield _marker(block)
-    yield from _linked(block.span, links)
+    if not is_sum:
+        yield from _remarked(block.span, remarks)
+        return
+    label, value = (cell.span for cell in block.cells)
+    yield from _remarked(label, [r for r in remarks if r.at <= label.end])
+    yield ": "
+    yield from _remarked(value, [r for r in remarks if r.at > label.end])
 
 
 def _marker(block: Block) -> str:
@@ -95,23 +140,22 @@ def _marker(block: Block) -> str:
     return ""
 
 
-def _linked(span: Span, links: Sequence[Link]) -> Iterator[Part]:
-    """`span` with the address of each link behind the link's text."""
+def _remarked(span: Span, remarks: Sequence[Remark]) -> Iterator[Part]:
+    """`span` with each remark in its place."""
     at = span.start
-    for link in links:
-        if at <= link.span.start and link.span.end <= span.end:
-            yield Span(at, link.span.end)
-            yield f" ({link.href})"
-            at = link.span.end
+    for remark in remarks:
+        yield Span(at, remark.at)
+        yield remark.text
+        at = remark.at
     yield Span(at, span.end)
 
 
-def _by_block(links: Sequence[Link], blocks: Sequence[Block]) -> Mapping[int, list[Link]]:
-    """Which links stand in which of `blocks`, by the block's number."""
+def _by_block(remarks: Sequence[Remark], blocks: Sequence[Block]) -> Mapping[int, list[Remark]]:
+    """Which remarks belong in which of `blocks`, by the block's number."""
     starts = [block.span.start for block in blocks]
-    found: dict[int, list[Link]] = {}
-    for link in sorted(links, key=lambda link: link.span):
-        number = bisect_right(starts, link.span.start) - 1
-        if number >= 0 and link.span.end <= blocks[number].span.end:
-            found.setdefault(number, []).append(link)
+    found: dict[int, list[Remark]] = {}
+    for remark in remarks:
+        number = bisect_left(starts, remark.at) - 1  # a remark stands behind a character of its block
+        if number >= 0 and remark.at <= blocks[number].span.end:
+            found.setdefault(number, []).append(remark)
     return found

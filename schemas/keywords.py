@@ -98,6 +98,7 @@ SOURCES: Mapping[str, str] = MappingProxyType(
         "datetime": "a date with a time of day that stands on the page",
         "number": "a number that stands on the page, in any notation",
         "duration": "a length of time that stands on the page",
+        "currency": "the ISO 4217 code of a currency whose sign, code or name stands on the page",
         "computed": "counted, summed or chosen: not held to the page",
     }
 )

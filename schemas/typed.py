@@ -68,7 +68,7 @@ PageNumber = Annotated[float, Source("number")]
 PageInteger = Annotated[int, Source("number")]
 """A whole number that stands on the page."""
 
-Currency = Annotated[str, StringConstraints(pattern="^[A-Z]{3}$"), Source("computed")]
+Currency = Annotated[str, StringConstraints(pattern="^[A-Z]{3}$"), Source("currency")]
 """An ISO 4217 code; pages usually show a sign, so it is read off, not copied."""
 
 Duration = Annotated[str, StringConstraints(pattern=_DURATION), Source("duration", (("format", "duration"),))]

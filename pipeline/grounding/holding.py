@@ -1,0 +1,142 @@
+"""Grammar schema + page -> a grammar whose values cannot leave the page (`hold`).
+
+A leaf with the keyword `x-source` is compiled to what the page offers: a closed list of its dates, numbers, durations,
+links or whole lines, or, for spans, the automaton of all its substrings (cut at words). Everything else stays the
+JSON Schema it was. So a held value cannot be invented, and what is unique on the page is forced and costs no forward.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
+from lookstruct.pipeline.grounding.offers import PageOffers
+
+Node = Mapping[str, Any]
+
+
+def hold(schema: Node, offers: PageOffers) -> Grammar:
+    """The grammar for one page; plain JSON Schema where nothing in `schema` is held or the page offers nothing for it.
+
+    `schema` is a prepared grammar schema: closed objects, every property required, `$ref` into one flat `$defs`.
+    """
+    compiler = _Compiler(schema, offers)
+    start = compiler.rule(schema)
+    return compiler.grammar(start) if compiler.held else Grammar.json_schema(schema)
+
+
+class _Compiler:
+    """JSON Schema -> Lark, one rule a node; a subtree with nothing held stays JSON Schema inside it."""
+
+    def __init__(self, schema: Node, offers: PageOffers) -> None:
+        self._defs: Mapping[str, Node] = schema.get("$defs", {})
+        self._offers = offers
+        self._rules: dict[str, str] = {}
+        self._terminals: dict[str, str] = {}
+        self._refs: dict[str, str] = {}
+        self.held = False
+
+    def grammar(self, start: str) -> Grammar:
+        """All rules and terminals, beginning with `start`."""
+        lines = [f"start: {start}"]
+        lines += [f"{name}: {body}" for name, body in (*self._rules.items(), *self._terminals.items())]
+        return Grammar.lark("\n".join(lines) + "\n", is_json=True)
+
+    def rule(self, node: Node) -> str:
+        """The name of the rule for `node`."""
+        if "$ref" in node:
+            return self._ref(node["$ref"].removeprefix("#/$defs/"))
+        if not self._holds(node, set()):
+            return self._add(self._json(node))
+        if "anyOf" in node:
+            return self._add(" | ".join(self.rule(branch) for branch in node["anyOf"]))
+        if node.get("type") == "object":
+            return self._add(self._object(node))
+        if node.get("type") == "array":
+            return self._add(self._array(node))
+        self.held = True
+        return self._add(self._leaf(node))
+
+    def _ref(self, name: str) -> str:
+        if name not in self._refs:
+            self._refs[name] = f"def_{len(self._refs)}"
+            rule = self.rule(self._defs[name])
+            self._rules[self._refs[name]] = rule
+        return self._refs[name]
+
+    def _add(self, body: str) -> str:
+        name = f"r{len(self._rules)}"
+        while name in self._rules:
+            name += "x"
+        self._rules[name] = body
+        return name
+
+    def _json(self, node: Node) -> str:
+        return "%json " + json.dumps({"x-guidance": JSON_OPTIONS, **node, "$defs": self._defs}, ensure_ascii=False)
+
+    def _object(self, node: Node) -> str:
+        parts = [
+            f"{literal(('{' if i == 0 else ', ') + quoted(key) + ': ')} {self.rule(child)}"
+            for i, (key, child) in enumerate(node["properties"].items())
+        ]
+        return " ".join([*parts, literal("}")]) if parts else literal("{}")
+
+    def _array(self, node: Node) -> str:
+        item = self.rule(node["items"])
+        least, most = node.get("minItems", 0), node.get("maxItems")
+        if most == 0:
+            return literal("[]")
+        upper = "" if most is None else str(most - 1)
+        filled = f'"[" {item} ({literal(", ")} {item}){{{max(0, least - 1)},{upper}}} "]"'
+        return filled if least else f"{literal('[]')} | {filled}"
+
+    def _leaf(self, node: Node) -> str:
+        options = list(self._offers.options(node))
+        if options:
+            return self._terminal(" | ".join(literal(option) for option in options))
+        page = self._terminal("%regex " + json.dumps({"substring_chunks": self._offers.chunks}, ensure_ascii=False))
+        limit = int(node.get("maxLength", 300))
+        # neither empty nor with space at an end; the bound also ends a value that would copy the page on and on
+        span = self._terminal(f"/[^ ](.{{0,{limit - 2}}}[^ ])?/ & {page}")
+        return f'"\\"" {span} "\\""'
+
+    def _terminal(self, body: str) -> str:
+        for name, known in self._terminals.items():
+            if known == body:
+                return name
+        name = f"T{len(self._terminals)}"
+        self._terminals[name] = body
+        return name
+
+    def _holds(self, node: Node, seen: set[str]) -> bool:
+        """Whether anything under `node` can be held to this page."""
+        if "$ref" in node:
+            name = node["$ref"].removeprefix("#/$defs/")
+            if name in seen:
+                return False
+            return self._holds(self._defs[name], seen | {name})
+        return self._offers.has(node) or any(self._holds(child, seen) for child in children(node))
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The subschemas directly under a prepared node."""
+    yield from node.get("anyOf", ())
+    yield from node.get("properties", {}).values()
+    if isinstance(node.get("items"), Mapping) and "prefixItems" not in node:
+        yield node["items"]
+
+
+def quoted(text: str) -> str:
+    """`text` as a JSON string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def literal(text: str) -> str:
+    """`text` as a Lark string.
+
+    >>> literal('"a": ')
+    '"\\\\"a\\\\": "'
+    """
+    return json.dumps(text, ensure_ascii=False)

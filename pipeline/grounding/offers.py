@@ -1,0 +1,147 @@
+"""Document -> what each kind of held field may say (`PageOffers`), in the form in which JSON text has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from lookstruct.pipeline.grounding.found import Found
+from lookstruct.pipeline.grounding.numbers import plain_number
+from lookstruct.schemas.document import Block, BlockKind, Document
+
+Node = Mapping[str, Any]
+
+_MARKER = re.compile(r"\[[ x]\] ")
+"""A checkbox before a list item: a sign of ours, not text of the page's author."""
+_CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+|\s|[^\w\s]")
+"""Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
+SEPARATOR = "\u0000"
+"""Stands between the readings of the page, so that no span runs from one into the next."""
+
+
+@dataclass(frozen=True)
+class PageOffers:
+    """The values that one page offers. `blocks` are those the model is shown."""
+
+    document: Document
+    blocks: Sequence[Block]
+    found: Found
+
+    def has(self, node: Node) -> bool:
+        """Whether `node` is a held leaf for which the page offers something."""
+        source = node.get("x-source")
+        if source is None or "enum" in node:
+            return False
+        return bool(self.chunks) if source == "span" else next(iter(self.options(node)), None) is not None
+
+    def options(self, node: Node) -> Iterable[str]:
+        """The closed list for a leaf, as JSON text; empty for spans, and where the page has none."""
+        make = _LISTS.get(node.get("x-source", ""))
+        return () if make is None else make(self, node)
+
+    @cached_property
+    def chunks(self) -> list[str]:
+        """The page cut where spans may begin and end, as JSON text: once with line breaks as such, once as ", ".
+
+        A value that runs over lines (an address) is written by models in either way.
+        """
+        text = "\n".join(self._texts())
+        if not text.strip():
+            return []
+        readings = (text, text.replace("\n", ", "), text.replace("\n", " "))
+        return [json.dumps(chunk, ensure_ascii=False)[1:-1] for chunk in _CHUNK.findall(SEPARATOR.join(readings))]
+
+    def _texts(self) -> Iterator[str]:
+        for block in self.blocks:
+            yield block.span.of(self.document.text)
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """Whole lines, cells, and the values of "label: value" lines, in page order."""
+        found: dict[str, None] = {}
+        for block in self.blocks:
+            text = _MARKER.sub("", block.span.of(self.document.text).strip(), count=1)
+            found[text] = None
+            found.update((cell.span.of(self.document.text).strip(), None) for cell in block.cells)
+            if block.kind in (BlockKind.DEFINITION, BlockKind.TABLE_ROW) and ": " in text:
+                found[text.partition(": ")[2]] = None
+            if "\n" in text:
+                found.update((line.strip(), None) for line in text.split("\n"))
+        return tuple(line for line in found if line)
+
+    @cached_property
+    def numbers(self) -> tuple[Decimal, ...]:
+        """Every value that a number on the page can mean."""
+        values = (value for number in self.found.numbers for value in (number.value, *number.alternatives))
+        return tuple(dict.fromkeys(values))
+
+    @cached_property
+    def currencies(self) -> tuple[str, ...]:
+        """ISO codes of the currencies that stand beside numbers."""
+        return tuple(dict.fromkeys(n.currency for n in self.found.numbers if n.currency))
+
+
+def _strings(values: Iterable[str]) -> Iterator[str]:
+    return (json.dumps(value, ensure_ascii=False) for value in dict.fromkeys(values))
+
+
+def _lines(offers: PageOffers, node: Node) -> Iterator[str]:
+    most = node.get("maxLength", 2000)
+    return _strings(line for line in offers.lines if len(line) <= most)
+
+
+def _links(offers: PageOffers, _: Node) -> Iterator[str]:
+    return _strings(link.href for link in offers.document.links if link.href.startswith(("http://", "https://")))
+
+
+def _dates(offers: PageOffers, _: Node) -> Iterator[str]:
+    whole = (m for m in offers.found.moments if m.kind in ("date", "datetime"))
+    return _strings(value[:10] for m in whole for value in (m.value, *m.alternatives))
+
+
+def _datetimes(offers: PageOffers, _: Node) -> Iterator[str]:
+    timed = [v for m in offers.found.moments if m.kind == "datetime" for v in (m.value, *m.alternatives)]
+    days = [v for m in offers.found.moments if m.kind == "date" for v in (m.value, *m.alternatives)]
+    return _strings([*timed, *(f"{day}T00:00:00" for day in days if not any(t.startswith(day) for t in timed))])
+
+
+def _durations(offers: PageOffers, _: Node) -> Iterator[str]:
+    return _strings(duration.value for duration in offers.found.durations)
+
+
+def _currencies(offers: PageOffers, _: Node) -> Iterator[str]:
+    return _strings(offers.currencies)
+
+
+def _numbers(offers: PageOffers, node: Node) -> Iterator[str]:
+    """As written (4908.00) and as short as it goes (4908), within the leaf's bounds."""
+    forms = (form for value in offers.numbers if _within(value, node) for form in _forms(value, node))
+    return iter(dict.fromkeys(forms))
+
+
+def _within(value: Decimal, node: Node) -> bool:
+    return Decimal(str(node.get("minimum", "-Infinity"))) <= value <= Decimal(str(node.get("maximum", "Infinity")))
+
+
+def _forms(value: Decimal, node: Node) -> Iterator[str]:
+    whole = value == value.to_integral_value()
+    if node.get("type") == "integer":
+        return iter((format(value.to_integral_value(), "f"),) if whole else ())
+    written, short = plain_number(value), plain_number(value.normalize())
+    return iter((written,) if written == short else (written, short))
+
+
+_LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
+    "line": _lines,
+    "link": _links,
+    "date": _dates,
+    "datetime": _datetimes,
+    "duration": _durations,
+    "number": _numbers,
+    "currency": _currencies,
+}
