@@ -117,7 +117,7 @@ def test_values_are_what_pydantic_writes_for_a_timedelta(seconds: int) -> None:
 def test_a_unit_written_out_in_any_locale_is_read_back(locale: str, amount: int, unit: tuple[str, int]) -> None:
     text = format_unit(amount, f"duration-{unit[0]}", "long", locale=locale).strip("\u200e\u200f")
     found = parse_duration(text, conventions(locale))
-    if any(char.isdigit() for char in text):  # Arabic and Hebrew have a word for "two hours"
+    if any(char.isdigit() for char in text) and text[-1] not in "日일":  # "two hours" is one word; 2日 is a date too
         assert found is not None, text
         assert found.seconds == amount * unit[1]
 
@@ -136,6 +136,6 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     find_durations(text)
-    return time.perf_counter() - start
+    return time.process_time() - start

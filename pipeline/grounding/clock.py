@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lookstruct.schemas.document import Span
 
 _HALF_BEFORE = r"(?P<before>午前|午後|上午|下午|오전|오후)?[ \u00a0]?"
-_HALF = r"(?:[ \u00a0]?(?P<half>[AaPp]\.?[Mm]\b\.?|午前|午後|上午|下午))?"
+_HALF = r"(?:[ \u00a0]?(?P<half>[AaPp](?:\.[ \u00a0]?)?[Mm]\b\.?|午前|午後|上午|下午|صباح|مساء))?"
 _ZONE = r"(?:[ \u00a0]?(?P<zone>Z\b|UTC\b|GMT\b|[+-][0-9]{2}:?[0-9]{2}(?![0-9])))?"
 _PATTERNS = (
     re.compile(
@@ -68,7 +68,7 @@ def _iso(match: re.Match[str]) -> str | None:
     if half:
         if not 1 <= hour <= 12:
             half = ""
-        elif half[0] in "Pp下" or half in ("午後", "오후"):
+        elif half[0] in "Pp下" or half in ("午後", "오후", "مساء"):
             hour = hour % 12 + 12
         else:
             hour %= 12

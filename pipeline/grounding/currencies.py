@@ -35,7 +35,7 @@ _SPELLINGS = {
     "欧元": "EUR", "美元": "USD", "ユーロ": "EUR", "ドル": "USD", "유로": "EUR", "달러": "USD", "ر.س": "SAR",
     "د.إ": "AED", "euro": "EUR", "euros": "EUR", "yen": "JPY", "yuan": "CNY", "franken": "CHF", "złotych": "PLN",
     "złote": "PLN", "korun": "CZK", "рублей": "RUB", "рубля": "RUB", "рубль": "RUB", "гривен": "UAH",
-    "гривень": "UAH", "forint": "HUF", "lira": "TRY", "reais": "BRL", "rupiah": "IDR", "درهم": "AED", "ريال": "SAR",
+    "гривень": "UAH", "forint": "HUF", "lira": "TRY", "reais": "BRL", "rupiah": "IDR", "ريال": "SAR",
     "يورو": "EUR", "دولار": "USD",
 }  # fmt: skip
 """Spellings that mean one currency everywhere (casefolded, no full stop at the end)."""
@@ -55,12 +55,14 @@ _SHARED = {
     "rm": (None, "MYR"),
     "zl": (None, "PLN"),
     "kc": (None, "CZK"),
+    "دينار": (None, "JOD IQD KWD BHD TND DZD LYD"),
+    "درهم": ("AED", "MAD"),
 }
 """Spellings that several currencies share, or that mean other things abroad (feet, teaspoons): the usual one (None:
 believed only at home), and those that own it at home."""
 _SHARED_WORDS = {
     "dollar": "$", "dollars": "$", "pound": "£", "pounds": "£", "rupee": "rs", "rupees": "rs", "kronor": "kr",
-    "kroner": "kr", "krona": "kr", "krone": "kr", "圆": "元", "块": "元",
+    "kroner": "kr", "krona": "kr", "krone": "kr", "دنانير": "دينار", "دراهم": "درهم", "圆": "元", "块": "元",
 }  # fmt: skip
 _WORDLIKE = {"ALL", "TOP", "TRY", "PEN", "CUP", "MOP", "MAD", "SOS", "COP", "GEL", "BAM", "LAK", "SEK", "MUR", "ANG"}
 """Codes that are words too: believed only beside a number that looks like an amount."""

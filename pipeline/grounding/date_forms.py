@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from lookstruct.pipeline.grounding.locales import Conventions
 from lookstruct.pipeline.grounding.month_names import month_number
+from lookstruct.pipeline.grounding.spans import Cover
 from lookstruct.pipeline.grounding.text import glued
 from lookstruct.schemas.document import Span
 
 DMY, MDY, YMD = "dmy", "mdy", "ymd"
-TWO_DIGIT_YEAR = "two-digit-year"
+TWO_DIGIT_YEAR, YEAR_ABOVE = "two-digit-year", "year-from-above"
 _BUDDHIST = 543
 """Years of the Buddhist era count from here: 2567 is 2024."""
 
@@ -49,6 +51,10 @@ _NAME_BEFORE = re.compile(rf"(?<!\w)({_NAME})\.?(?:[ \u00a0.-]|[ \u00a0]the[ \u0
 _NAME_BEFORE_YEAR = re.compile(rf"(?<![\w.,/-])({_NAME})\.?,?(?:[ \u00a0](?:de|del|di|do|of))?[ \u00a0]\Z")
 _DAY_BEFORE_DASH = re.compile(rf"(?<![0-9.,/])([0-9]{{1,2}}){_ORDINAL}(?:{_OF}[ \u00a0]({_NAME})\.?)?{_DASH}\Z")
 _NAME_DAY_DASH = re.compile(rf"(?<!\w)({_NAME})\.?[ \u00a0]([0-9]{{1,2}}){_ORDINAL}{_DASH}\Z")
+_DAY_NAME = re.compile(
+    rf"(?<![0-9.,/-])([0-9]{{1,2}}){_ORDINAL}{_OF}[ \u00a0]({_NAME})(?![^\W_])(?!\.?[ \u00a0,]{{1,2}}[0-9])"
+)
+_DAY_ALONE = re.compile(rf"(?<=[ \u00a0])([0-9]{{1,2}}){_ORDINAL}(?![0-9]|[.,:/-][0-9]|[ \u00a0,]{{1,2}}[0-9]{{4}})")
 _END_OF_FIELD = re.compile(r"[ \u00a0]?(?:\Z|[\n|,;)]|[0-9]{1,2}:[0-9]{2})")
 _WINDOW = 30
 """How many code points before a date its month or the start of its range is looked for."""
@@ -76,7 +82,7 @@ def date_forms(text: str, conventions: Conventions) -> list[DateForm]:
             kept.append(form)
         elif len(form.span) > len(kept[-1].span):
             kept[-1] = form
-    return kept
+    return finder.with_years_from_above(kept)
 
 
 class _Finder:
@@ -196,6 +202,37 @@ class _Finder:
             month = month_number(name[1], self.conventions.name, foreign=False) if name is not None else None
             if name is not None and month is not None and (value := self._iso(found[1], str(month), "1")):
                 yield DateForm(Span(begin + name.start(1), found.end()), {YMD: value[:7]}, kind="month")
+
+    def with_years_from_above(self, forms: list[DateForm]) -> list[DateForm]:
+        """The forms, and days without a year below a heading that names month and year: `3 Apr` below `April 2025`."""
+        headings = [form for form in forms if form.kind == "month"]
+        if not headings:
+            return forms
+        taken = Cover(form.span for form in forms)
+        free = (one for one in self._days() if not taken.touches(one[0].start, one[0].end))
+        found = [form for span, month, day in free if (form := self._below(headings, span, month, day)) is not None]
+        return sorted([*forms, *found], key=lambda form: form.span)
+
+    def _days(self) -> Iterator[tuple[Span, int, str]]:
+        """Days without a year: where they stand, their month and day. None stands within another."""
+        end = 0
+        days = [(found.start(), found.end(), found[2], found[1]) for found in _DAY_NAME.finditer(self.text)]
+        for found in _DAY_ALONE.finditer(self.text):
+            begin = max(0, found.start() - _WINDOW)
+            if (name := _NAME_BEFORE.search(self.text[begin : found.start()])) is not None:
+                days.append((begin + name.start(1), found.end(), name[1], found[1]))
+        for start, stop, name, day in sorted(days):
+            month = month_number(name, self.conventions.name, foreign=False)
+            if month is not None and start >= end:
+                yield Span(start, stop), month, day
+                end = stop
+
+    def _below(self, headings: list[DateForm], span: Span, month: int, day: str) -> DateForm | None:
+        """A day with the year of the last month-with-year above it, if that is its month."""
+        at = bisect_left(headings, span, key=lambda form: form.span) - 1
+        year, _, named = headings[at].readings[YMD].partition("-") if at >= 0 else ("", "", "")
+        value = self._iso(year, str(month), day) if named == f"{month:02}" else ""
+        return DateForm(span, {YMD: value}, flags=(YEAR_ABOVE,)) if value else None
 
     def _iso(self, year: str, month: str, day: str) -> str:
         """The ISO form of a date, "" if there is no such day; two-digit years lie between 1970 and 2069."""

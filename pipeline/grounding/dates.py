@@ -1,7 +1,8 @@
 """Text -> the dates in it, in ISO 8601, whatever language and order they are written in.
 
-A date whose order can be read two ways (03/04/2025) follows the weekday beside it, then its column, then the page,
-then the page's language; except for the weekday, it keeps both readings and the flag "ambiguous-date".
+A date whose order can be read two ways (03/04/2025) follows the weekday beside it, then the unmistakable dates of its
+column, then those of the page, then the page's language. It keeps both readings, and never hides that there was a
+choice: the flag is "ambiguous-date", or "order-from-siblings" where other dates made it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lookstruct.pipeline.grounding.text import plain
 from lookstruct.schemas.document import Span
 
 AMBIGUOUS = "ambiguous-date"
+FROM_SIBLINGS = "order-from-siblings"
 _WEEKDAY_BEFORE = re.compile(r"(?<!\w)([^\W\d_]+)\.?[ \u00a0]?[,(]?[ \u00a0]?\Z")
 _WEEKDAY_AFTER = re.compile(r"[ \u00a0]?[,(][ \u00a0]?([^\W\d_]+)\.?\)?")
 _BEFORE_TIME = re.compile(
@@ -35,7 +37,8 @@ class Moment:
     """A date (`kind` "date"), date and time ("datetime"), time of day ("time") or month ("month") on the page.
 
     `value` is ISO 8601: 2024-08-21, 2024-08-21T10:30:00, 10:30:00, 2024-08. `alternatives` are its other readings.
-    A datetime stands beside the date that it contains. `flags`: "ambiguous-date", "two-digit-year".
+    A datetime stands beside the date that it contains. `flags`: "ambiguous-date",
+    "order-from-siblings", "two-digit-year", "year-from-above".
     """
 
     value: str
@@ -46,7 +49,7 @@ class Moment:
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether the order of its numbers allows another date."""
+        """Whether the order of its numbers allows another date, and nothing on the page settles it."""
         return AMBIGUOUS in self.flags
 
 
@@ -85,11 +88,11 @@ def _decided(form: DateForm, text: str, page_order: str | None, conventions: Con
     right = [value for value in values if weekday is not None and date.fromisoformat(value).weekday() == weekday]
     if len(values) == 1 or len(right) == 1:
         return Moment((right or values)[0], form.span, form.kind, form.flags)
-    usual = _usual_order(conventions)
-    order = page_order if page_order in form.readings else usual
-    chosen = form.readings.get(order or usual, values[0])
+    from_siblings = form.readings.get(page_order or "")
+    chosen = from_siblings or form.readings.get(_usual_order(conventions), values[0])
     others = tuple(value for value in values if value != chosen)
-    return Moment(chosen, form.span, form.kind, (*form.flags, AMBIGUOUS), others)
+    flag = FROM_SIBLINGS if from_siblings else AMBIGUOUS
+    return Moment(chosen, form.span, form.kind, (*form.flags, flag), others)
 
 
 def _usual_order(conventions: Conventions) -> str:

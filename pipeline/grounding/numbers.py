@@ -35,6 +35,7 @@ _WORD_WITH_DIGIT = re.compile(r"[^\W\d_]+[0-9_]")
 _NO_CENTS = re.compile(r"[.,](?:--|[-–—])(?![0-9])")
 _SPLIT_CENTS = re.compile(r"(?:[ \u00a0]|[ \u00a0][.,][ \u00a0]?)([0-9]{2})(?![0-9.,%]|[ \u00a0]?[^\W\d_])")
 _PERCENT = re.compile(r"[ \u00a0]?[%‰]")
+_FIELD_END = re.compile(r"[ \u00a0]?(?:\Z|[\n|])")
 _BETWEEN_RANGE = re.compile(r"[-–—~〜～]|[ \u00a0](?:[-–—~〜～]|to|bis|à|a|al|tot|do|до|til|till)[ \u00a0]")
 
 
@@ -240,8 +241,19 @@ class _Scanner:
         end, money = form.span.end, mark is not None or any(reading.decimal for reading in form.readings)
         if money and self._char(end) == "-" and not (self._char(end + 1).strip() and self._char(end + 1) not in "|)"):
             form.negative, form.span = True, Span(first, end + 1)
-        elif money and self._char(first - 1) == "(" and self._char(end) == ")":
-            form.others += [-reading.value for reading in form.readings]
+        elif money:
+            self._read_brackets(form)
+
+    def _read_brackets(self, form: _Form) -> None:
+        """`(12.50)` is negative where it fills a line or a cell, and may be so elsewhere."""
+        spans = (form.span, form.currency.span if form.currency else form.span)
+        start, end = min(span.start for span in spans) - 1, max(span.end for span in spans)
+        if self._char(start) != "(" or self._char(end) != ")":
+            return
+        before = self.text[max(0, start - 2) : start].rstrip(" \u00a0")
+        begins = before.endswith(("|", "\n", ":")) or (start < 2 and not before)
+        form.negative = begins and _FIELD_END.match(self.text, end + 1) is not None
+        form.others += [-reading.value for reading in form.readings]
 
     def _is_minus(self, at: int) -> bool:
         """Whether the character at `at` is a minus sign, and not a dash of a range, a word or a list."""

@@ -30,3 +30,6 @@ class Cover:
         """Whether [start, end) shares a code point with any span."""
         number = bisect_left(self._starts, end) - 1
         return number >= 0 and self._ends[number] > start
+
+
+NO_COVER = Cover(())

@@ -62,6 +62,7 @@ def is_unspaced(char: str) -> bool:
         return False
     return (
         code <= 0x109F
+        or 0x1100 <= code <= 0x11FF
         or 0x1780 <= code <= 0x17FF
         or 0x2E80 <= code <= 0xD7AF
         or 0xF900 <= code <= 0xFAFF
