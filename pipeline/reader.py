@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Completion, Hints, Options
 from lookstruct.pipeline.evidence import ground
-from lookstruct.pipeline.grounding.found import Found, find_all
-from lookstruct.pipeline.grounding.holding import hold
-from lookstruct.pipeline.grounding.normal_forms import normal_forms
-from lookstruct.pipeline.grounding.offers import PageOffers
-from lookstruct.pipeline.hints import make_hints
 from lookstruct.pipeline.prompt import Prompt, Prompter
+from lookstruct.pipeline.question import ask
 from lookstruct.pipeline.validate import validate
-from lookstruct.pipeline.view import worth_showing
 from lookstruct.schemas.record import Record
 
 if TYPE_CHECKING:
@@ -77,14 +72,18 @@ class Reader:
         cancel: Callable[[], bool] = lambda: False,
     ) -> Record[Any]:
         """The record that `document` holds; InvalidRecord if none comes out."""
-        found = find_all(document)
-        prompt = self._prompter.build(
-            document, schema, self._budget, self._max_page_tokens, remarks=normal_forms(document, found)
+        question = ask(
+            document,
+            schema,
+            self._prompter,
+            budget=self._budget,
+            max_page_tokens=self._max_page_tokens,
+            free=self._free,
         )
         completion = self._decoder.generate(
-            prompt.ids,
-            grammar=self._grammar(document, schema, found),
-            hints=make_hints(document, prompt.view, schema),
+            question.prompt.ids,
+            grammar=question.grammar,
+            hints=question.hints,
             options=self._options,
             on_text=on_text,
             cancel=cancel,
@@ -97,14 +96,8 @@ class Reader:
             raw=completion.text,
             stats=completion.stats,
             url=document.url,
-            meta={**self._meta, **_meta(document, schema, prompt, completion)},
+            meta={**self._meta, **_meta(document, schema, question.prompt, completion)},
         )
-
-    def _grammar(self, document: Document, schema: Schema, found: Found) -> Grammar:
-        """Held to the page where the schema says so, unless the user wants it free."""
-        if self._free:
-            return Grammar.json_schema(schema.grammar_schema)
-        return hold(schema.grammar_schema, PageOffers(document, worth_showing(document), found))
 
     @property
     def _budget(self) -> int:
