@@ -74,6 +74,13 @@ class Progress:
             self._note(path, text[start:end])
         self._recorder.ended.clear()
 
+    def offers(self, text: str) -> bool:
+        """Whether the page has `text` as a candidate, or a candidate of the same number."""
+        if text in self._texts:
+            return True
+        plain = plain_number(text)
+        return plain is not None and plain == text.rstrip("0").rstrip(".") and float(plain) in self._numbers
+
     def _restart(self) -> None:
         self._recorder, self._seen = _Recorder(), b""
         self.last, self.keeps_zeros = 0, None

@@ -1,7 +1,7 @@
 """Where the record stands -> the best guess of all that follows: what every source hangs onto its own drafts.
 
 One instance serves all sources of a request. It guesses values only for those that are switched on: typed values for
-"values", rows for "arrays"; with neither it knows the schema's own text alone.
+"values", rows for "arrays", guessed records for "records"; with none it knows the schema's own text alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from lookstruct.decoding.guesser import Guesser
 from lookstruct.decoding.items import Items, Row, split_path
 from lookstruct.decoding.page_text import page_text
 from lookstruct.decoding.progress import Progress
+from lookstruct.decoding.record_guesses import RecordGuesses
 from lookstruct.decoding.schema_walk import Path
 from lookstruct.decoding.skeleton import Skeleton, Slot, Way
 from lookstruct.decoding.sources.base import DraftContext, DraftRequest
@@ -49,6 +50,8 @@ class Outlook:
         self.progress = Progress(hints, self.page)
         self.guesser = Guesser(hints, self.page, self.skeleton)
         self.items = Items(hints, self.page, self.skeleton, self.progress)
+        self.records = RecordGuesses(hints, self.page, self.skeleton, self.progress)
+        self._recorded = chosen is None or "records" in chosen
         self._typed = chosen is None or "values" in chosen
         self._rows = chosen is None or "arrays" in chosen
         self._text = b""
@@ -69,6 +72,7 @@ class Outlook:
             return None
         if context.text != self._text:
             self.progress.update(context.text)
+            self.records.update()
             self._text = context.text
             self._kept.clear()
             self._given.clear()
@@ -156,18 +160,22 @@ class Outlook:
             return None
         if len(ways) == 1:
             return ways[0], row
-        if row is None or (row.array, row.index) != (split_path(path) or ((), 0, ()))[:2]:
+        place = split_path(path)
+        if place is None:
             return None
+        if row is None or (row.array, row.index) != place[:2]:
+            n_items = self.records.n_items(place[0]) if self._recorded else None
+            return None if n_items is None else (ways[0] if place[1] + 1 < n_items else ways[1], None)
         following = self.items.after(row)
         return (ways[0], following) if following is not None else (ways[1], None)
 
     def _enter(self, path: Path, row: Row | None) -> tuple[Path, bytes, Row | None]:
         """Into an array that begins here, if it is known which row its first item comes from."""
         node = self.skeleton.node(path)
-        if not (self._rows and node.only("array")):
+        if not node.only("array"):
             return path, b"", row
-        first = next(iter(self.items.rows(path, 0)), None)
-        if first is None:
+        first = next(iter(self.items.rows(path, 0)), None) if self._rows else None
+        if first is None and not (self._recorded and self.records.n_items(path)):
             return path, b"", None
         opened, inner = self.skeleton.descend((*path, 0))
         return inner, b"[" + opened, first
@@ -179,9 +187,9 @@ class Outlook:
             if raw is not None:
                 return _Value(raw, _ROW_BELIEF, self.items.end(row))
             last = self.items.place(row)
-        if not self._typed:
-            return None
-        best = self.guesser.best(path, last, self.progress.keeps_zeros)
+        options = [self.records.best(path) if self._recorded else None]
+        options += [self.guesser.best(path, last, self.progress.keeps_zeros) if self._typed else None]
+        best = max((guess for guess in options if guess is not None), key=lambda guess: guess.p, default=None)
         return None if best is None else _Value(best.raw, best.p, best.end or last)
 
     def _row_of(self, path: Path, end: int | None) -> Row | None:

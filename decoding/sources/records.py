@@ -2,149 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
 
-from lookstruct.decoding.json_text import dumps, key_text, number_forms
-from lookstruct.decoding.page_text import page_text
-from lookstruct.decoding.progress import Progress
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Skeleton, Slot, Stage
+from lookstruct.decoding.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
+from lookstruct.decoding.sources.outlook import Outlook
 
-_MAX_GUESSES = 3
-_MAX_BYTES = 900
-_MISSING = object()
+_CHAIN_BYTES = 500
+_BEGUN = 2.0  # how much likelier a guess is once the value begins like it
 
 
 class Records:
-    """Each guess, read at the cursor's path and on from there in the schema's order.
+    """Each guessed record, read at the cursor's path; what follows is the best of records, page and rows.
 
-    A wrong value costs only itself: after it the guess is taken up again at the next key. Kinds: `here` where the
-    value stands on the page, `absent` where it does not, `fixed` for what is not text (null, booleans), `next`
-    between values, `begun` inside one.
+    Kinds: `here` where the value stands on the page, `absent` where it should and does not, `fixed` for what is not
+    text of a page (null, booleans, enum members); `begun:*` inside a value, `next` after one.
     """
 
     name: ClassVar[str] = "records"
 
     def __init__(self, request: DraftRequest) -> None:
-        hints = request.hints
-        self._guesses = [guess for guess in hints.guesses if isinstance(guess, Mapping | list)][:_MAX_GUESSES]
-        self._page = page_text(hints.page)
-        self._skeleton = Skeleton(hints.schema)
-        self._progress = Progress(hints, self._page)
-        self._on_page: dict[str, bool] = {}
+        self._outlook = Outlook.of(request)
 
     def propose(self, context: DraftContext) -> Iterable[Draft]:
-        """One draft or two for each guess that says something at the cursor."""
-        if context.cursor is None or not self._guesses:
+        """A draft for each guess and form of a number that says something at the cursor."""
+        if not self._outlook.records:
             return []
-        slot = self._skeleton.slot(context.text, context.cursor)
+        slot = self._outlook.look(context)
         if slot is None:
             return []
-        self._progress.update(context.text)
-        found: dict[bytes, Draft] = {}
-        for guess in self._guesses:
-            for draft in self._from(guess, slot):
-                found.setdefault(draft.text, draft)
-        return list(found.values())
+        if slot.stage is Stage.ENDED:
+            text = self._outlook.follow(slot.path, None, _CHAIN_BYTES)
+            return [Draft(text, p=0.9, q=0.96, kind="next")] if text else []
+        return list(self._values(slot))
 
     def observe(self, context: DraftContext, n_new: int) -> None:
-        """Keeps up with the finished values."""
-        self._progress.update(context.text)
+        """Nothing of its own: the shared outlook follows the text."""
 
-    def _from(self, guess: Any, slot: Slot) -> Iterator[Draft]:
-        if slot.stage is Stage.ENDED:
-            tail = self._tail(guess, slot.path)
-            if tail:
-                yield Draft(tail, p=0.8, q=0.96, kind="next")
-            return
-        value = _value_at(guess, slot.path)
-        if value is _MISSING and slot.stage is Stage.AHEAD and not _over(guess, slot.path):
-            return
-        tail = self._tail(guess, slot.path)
-        for number, raw in enumerate(self._forms(value, slot.path)):
-            if raw.startswith(slot.written):
-                p, kind = self._belief(value, bool(slot.written), number)
-                rest = raw[len(slot.written) :] + tail
-                if rest:
-                    yield Draft((slot.lead + rest)[:_MAX_BYTES], p=p, q=0.96, kind=kind)
-
-    def _belief(self, value: Any, begun: bool, form: int) -> tuple[float, str]:
-        """How likely the value is right, before anything of it is written or after."""
-        if begun:
-            return (0.8 if form == 0 else 0.2), "begun"
-        if value is None or isinstance(value, bool | Mapping | list):
-            return 0.6, "fixed"
-        shown = self._stands(str(value))
-        return ((0.6, "here") if shown else (0.2, "absent")) if form == 0 else (0.15, "form")
-
-    def _stands(self, text: str) -> bool:
-        if text not in self._on_page:
-            self._on_page[text] = self._page.find(text) is not None
-        return self._on_page[text]
-
-    def _forms(self, value: Any, path: Path) -> tuple[bytes, ...]:
-        """The value as JSON in the schema's key order; numbers in each of their forms."""
-        if value is _MISSING:
-            return ()
-        node = self._skeleton.node(path)
-        is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
-        if is_number and node.only("integer", "number"):
-            forms = [form.encode() for form in number_forms(str(value), integer=node.only("integer"))]
-            cents = [b"%.2f" % float(value)] if isinstance(value, float) else []
-            ordered = [*cents, *forms] if self._progress.keeps_zeros else [*forms, *cents]
-            return unique_bytes(ordered)
-        return (self._written(value, path),)
-
-    def _written(self, value: Any, path: Path) -> bytes:
-        if isinstance(value, Mapping):
-            keys = self._skeleton.node(path).keys or tuple(value)
-            members = [key_text(key) + self._written(value.get(key), (*path, key)) for key in keys]
-            return b"{" + b", ".join(members) + b"}"
-        if isinstance(value, list):
-            return b"[" + b", ".join(self._written(item, (*path, i)) for i, item in enumerate(value)) + b"]"
-        forms = self._forms(value, path) if isinstance(value, int | float) and not isinstance(value, bool) else ()
-        return forms[0] if forms else dumps(value)
-
-    def _tail(self, guess: Any, path: Path) -> bytes:
-        """What the guess says after the value at `path`: members and items that follow, closers, and so on outward."""
-        text = b""
-        while path and len(text) < _MAX_BYTES:
-            parent, last = path[:-1], path[-1]
-            around = _value_at(guess, parent)
-            if isinstance(last, int):
-                items = around[last + 1 :] if isinstance(around, list) else []
-                for i, item in enumerate(items, start=last + 1):
-                    text += b", " + self._written(item, (*parent, i))
-                text += b"]"
-            else:
-                keys = self._skeleton.node(parent).keys
-                for key in keys[keys.index(last) + 1 :] if last in keys else ():
-                    value = around.get(key) if isinstance(around, Mapping) else None
-                    text += b", " + key_text(key) + self._written(value, (*parent, key))
-                text += b"}"
-            path = parent
-        return text[:_MAX_BYTES]
-
-
-def unique_bytes(values: Iterable[bytes]) -> tuple[bytes, ...]:
-    """The values without repetitions, in order."""
-    return tuple(dict.fromkeys(values))
-
-
-def _value_at(value: Any, path: Path) -> Any:
-    """What stands at `path` in a plain record, `_MISSING` where there is nothing."""
-    for step in path:
-        if isinstance(step, str):
-            value = value.get(step, _MISSING) if isinstance(value, Mapping) else _MISSING
-        else:
-            value = value[step] if isinstance(value, list) and step < len(value) else _MISSING
-        if value is _MISSING:
-            break
-    return value
-
-
-def _over(guess: Any, path: Path) -> bool:
-    """Whether `path` lies past what the guess holds."""
-    return _value_at(guess, path) is _MISSING
+    def _values(self, slot: Slot) -> Iterator[Draft]:
+        outlook = self._outlook
+        inside = slot.stage is Stage.INSIDE
+        places = [(b"", slot.path)] if inside else [(b"", slot.path), outlook.skeleton.descend(slot.path)]
+        given: set[bytes] = set()
+        for opened, path in places:
+            for guess in outlook.records.at(path):
+                if not guess.raw.startswith(slot.written) or guess.raw in given:
+                    continue
+                given.add(guess.raw)
+                value = guess.raw[len(slot.written) :] if inside else slot.lead + opened + guess.raw
+                text = value + outlook.follow(path, None, _CHAIN_BYTES)
+                p, kind = (min(0.9, guess.p * _BEGUN), f"begun:{guess.kind}") if inside else (guess.p, guess.kind)
+                if text:
+                    yield Draft(text, p=p, q=0.96, kind=kind)
