@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,10 @@ _QUIET = (
     "--dns-prefetch-disable",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+
+
+_SHORT_BASE = "/tmp"
+_LONGEST_BASE = 35  # of the 104 to 108 bytes of a socket's path, what Chromium's and our names leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,14 @@ def is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """A new folder for Chromium's temporary files, with a path short enough for the socket it makes there."""
+    base = tempfile.gettempdir()
+    if len(base) > _LONGEST_BASE and os.access(_SHORT_BASE, os.W_OK):
+        base = _SHORT_BASE
+    return tempfile.TemporaryDirectory(prefix="lookstruct-", dir=base, ignore_cleanup_errors=True)
+
+
 async def launch(playwright: Playwright, temporary: Path, *, headless: bool = True) -> Browser:
     """Start Chromium, quiet in the background, its temporary files in `temporary`; `BrowserUnavailable` if it won't.
 
@@ -115,7 +128,7 @@ def _why(chromium: Chromium, message: str) -> str:
     name = chromium.path or "Playwright's Chromium"
     if "shared libraries" in message:
         return f"{name} lacks system libraries: run `playwright install-deps chromium`, or use Debian's `chromium`"
-    if "sandbox" in message.lower():
+    if "No usable sandbox" in message or "sandbox_host_linux" in message:
         return f"{name} cannot start its sandbox here: allow unprivileged user namespaces, or run as root inside"
     first = next((line.strip() for line in message.splitlines() if line.strip()), "no reason given")
     return f"{name} would not start ({first}): {_HOW_TO_GET_ONE}"

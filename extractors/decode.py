@@ -27,6 +27,8 @@ _LABELS = {
 }  # fmt: skip
 _SINGLE_BYTE = ("windows-125", "cp125", "iso-8859", "iso8859", "koi8", "mac")  # read any bytes, so prove nothing
 _HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE)
+_HIGH_BYTES = re.compile(rb"[\x80-\xff]+")
+_WESTERN = ["cp1252", "cp1250", "cp1254", "cp1257"]
 _SAMPLE = 200_000  # bytes from which a charset is guessed
 
 
@@ -83,7 +85,7 @@ def codec_of(label: str) -> str | None:
     name = label.strip().lower()
     name = _LABELS.get(name, name)
     try:
-        b"".decode(name)  # LookupError for an unknown codec and for one that does not make text (rot13, hex)
+        "x".encode(name)  # LookupError for an unknown codec and for one that does not make text (rot13, hex)
     except (LookupError, ValueError):
         return None
     return name
@@ -91,11 +93,18 @@ def codec_of(label: str) -> str | None:
 
 def _guesses(data: bytes) -> Iterator[str]:
     yield "utf-8"
-    best = from_bytes(data[:_SAMPLE]).best()
+    sample = data[:_SAMPLE]
+    best = from_bytes(sample, cp_isolation=_WESTERN if _has_lone_letters(sample) else None).best()
     if best is not None and best.encoding not in ("ascii", "utf_8"):
         yield codec_of(best.encoding) or "windows-1252"
     yield "windows-1252"
     yield "latin-1"
+
+
+def _has_lone_letters(data: bytes) -> bool:
+    """Whether most bytes beyond ASCII stand alone, as accented letters do and two-byte characters cannot."""
+    runs = _HIGH_BYTES.findall(data)
+    return sum(len(run) == 1 for run in runs) * 2 > len(runs)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -14,11 +14,11 @@ from types import TracebackType
 from playwright.async_api import Browser, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from lookstruct.extractors.browser import NO_SANDBOX_NOTE, is_root, launch
+from lookstruct.extractors.browser import NO_SANDBOX_NOTE, is_root, launch, temporary_folder
 from lookstruct.extractors.contenttypes import check_bytes
 from lookstruct.extractors.decode import Decoded, decode
 from lookstruct.extractors.options import FetchOptions
-from lookstruct.extractors.render import Job, render
+from lookstruct.extractors.render import BLANK, Job, render
 from lookstruct.extractors.target import Target, resolve_target
 from lookstruct.schemas.document import Page
 from lookstruct.schemas.errors import EmptyPage, PageTooLarge, UsageError
@@ -65,7 +65,7 @@ class Fetcher:
             return await self._rendered(Job(resolved.value, resolved.value), options)
         began = time.monotonic()
         read = await asyncio.to_thread(_read, resolved, options.max_bytes)
-        url = Path(resolved.value).as_uri() if resolved.kind == "file" else options.base_url or "about:blank"
+        url = Path(resolved.value).as_uri() if resolved.kind == "file" else options.base_url or BLANK
         if not render_it:
             return _static_page(read, resolved.name, url, began)
         page = await self._rendered(Job(url, resolved.name, read.text), options)
@@ -81,7 +81,7 @@ class Fetcher:
         async with self._starting:
             if self._browser is None or not self._browser.is_connected():
                 await self.close()
-                self._temporary = tempfile.TemporaryDirectory(prefix="lookstruct-", ignore_cleanup_errors=True)
+                self._temporary = temporary_folder()
                 self._playwright = await async_playwright().start()
                 self._browser = await launch(self._playwright, Path(self._temporary.name))
             return self._browser

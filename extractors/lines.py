@@ -90,6 +90,7 @@ class LineBuilder:
         self._separator = ""
         self._boundary = _NONE
         self._sources: list[Source] = []
+        self._labels_lead = True  # false once a tick box has shown that labels follow their controls
 
     def text(self, raw: str, *, pre: bool = False) -> None:
         """Append text; in `pre` white space stays as it is."""
@@ -112,8 +113,9 @@ class LineBuilder:
         self._set_off(alt, Source.IMAGE)
 
     def value(self, value: str, *, labelled: bool) -> None:
-        """Append the value of a form control; one with its label before it is set off by a colon."""
-        if labelled and self._sources[-1:] == [Source.TEXT] and self._tail[-1:].isalnum():
+        """Append the value of a form control, set off by a colon from its label if that stands before it."""
+        self._labels_lead = self._labels_lead and labelled
+        if self._labels_lead and self._sources[-1:] == [Source.TEXT] and self._tail[-1:].isalnum():
             self._separator = ": "
         self._set_off(value, Source.VALUE)
 

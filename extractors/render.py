@@ -26,6 +26,9 @@ from lookstruct.extractors.waits import wait_until_ready
 from lookstruct.schemas.document import Page
 from lookstruct.schemas.errors import EmptyPage, FetchError, FetchTimeout, HTTPStatusError, PageTooLarge
 
+BLANK = "about:blank"
+"""The URL of HTML that comes from nowhere."""
+
 _CLOSE_S = 5.0
 _MOST_DEPTH = 1000
 _PAGE_SCHEMES = ("http:", "https:", "data:", "blob:", "about:")
@@ -167,6 +170,9 @@ class _Visit:
         return url.startswith(_PAGE_SCHEMES) or (self._job.is_local and url.startswith("file:"))
 
     async def _navigate(self) -> Response | None:
+        if self._job.url == BLANK:
+            await self._tab.set_content(self._job.body or "", wait_until="commit")
+            return None
         try:
             return await self._tab.goto(self._job.url, wait_until="commit", timeout=self._options.timeout_s * 1000)
         except PlaywrightError:

@@ -25,11 +25,14 @@ PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
 
 DROPPED = frozenset({
     "annotation", "applet", "area", "audio", "base", "basefont", "bgsound", "canvas", "col", "colgroup", "datalist",
-    "defs", "desc", "embed", "frame", "head", "iframe", "link", "map", "meta", "metadata", "noembed", "noframes",
+    "defs", "desc", "embed", "frame", "iframe", "link", "map", "meta", "metadata", "noembed", "noframes",
     "noscript", "object", "param", "rp", "script", "source", "style", "symbol", "template", "title", "track",
     "video",
 })  # fmt: skip
-"""Elements whose content nobody sees: code, data for the machine, fallbacks for browsers of the past."""
+"""Elements whose content nobody sees: code, data for the machine, fallbacks for browsers of the past.
+
+`head` is not among them: where a page leaves out its `body` tag, libxml2 leaves elements newer than HTML 4 in the head.
+"""
 
 SCRIPTED_POSITION = frozenset({"sup", "sub"})
 """Elements set off from their neighbours by position alone, not by a space."""

@@ -18,7 +18,7 @@ from itertools import islice
 from bs4.element import Tag
 
 from lookstruct.extractors.htmltree import contains
-from lookstruct.extractors.tags import MARK_HIDDEN
+from lookstruct.extractors.tags import BLOCKS, MARK_HIDDEN
 
 _NUMBER_ZERO = r"0*\.?0*(?:px|r?em|%|pt)?\s*(?:!important\s*)?(?:;|$)"
 _FAR = r"-\s*\d{3,}(?:\.\d+)?(?:px|r?em|%|pt|v[wh])"
@@ -66,6 +66,8 @@ class Visibility:
         return id(tag) in self._hidden or MARK_HIDDEN in tag.attrs or self._by_style(tag)
 
     def _has_spoken_twin(self, tag: Tag) -> bool:
+        if tag.name in BLOCKS:
+            return False
         return any(self._out_of_sight(other) and other.get_text(strip=True) for other in _neighbours(tag))
 
     def opens(self, details: Tag) -> bool:
@@ -75,7 +77,9 @@ class Visibility:
 
 def _neighbours(tag: Tag) -> Iterator[Tag]:
     for siblings in (tag.previous_siblings, tag.next_siblings):
-        yield from (other for other in islice(siblings, _NEIGHBOURHOOD) if isinstance(other, Tag))
+        yield from (
+            other for other in islice(siblings, _NEIGHBOURHOOD) if isinstance(other, Tag) and other.name not in BLOCKS
+        )
 
 
 def _never(_: Tag) -> bool:

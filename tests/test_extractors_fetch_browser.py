@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 from site_fixtures import Site, fetcher, site
 
 from lookstruct.extractors import Fetcher, FetchOptions, Target
 from lookstruct.extractors.clean import clean
 from lookstruct.schemas.errors import (
-    BrowserUnavailable,
     ContentTypeError,
     EmptyPage,
     FetchError,
@@ -181,24 +175,3 @@ async def test_a_local_file_is_rendered_whatever_its_name(fetcher: Fetcher, tmp_
     path.write_bytes("<meta charset=gbk><p id=a>价格<script>a.append(' 12')</script>".encode("gbk"))
     page = await fetcher.fetch(str(path))
     assert (clean(page).text, page.final_url) == ("价格 12", path.as_uri())
-
-
-async def test_the_same_fetcher_works_after_its_browser_died(site: Site) -> None:
-    async with Fetcher() as fetcher:
-        await fetcher.fetch(site.url("/inner.html"))
-        for process in chromium_processes():
-            process.kill()
-        await asyncio.sleep(0.5)
-        assert (await fetcher.fetch(site.url("/inner.html"))).status == 200
-
-
-def chromium_processes() -> list[psutil.Process]:
-    """Chromium's main processes below this one."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if "chrom" in process.name() and "--type=" not in " ".join(process.cmdline()):
-                found.append(process)
-        except psutil.NoSuchProcess:
-            continue
-    return found
