@@ -47,13 +47,13 @@ class Chooser:
     def __init__(self, document: Document, labels: Labels) -> None:
         self._document = document
         self._labels = labels
-        self._starts = [block.span.start for block in document.blocks]
         self._used: set[Span] = set()
+        self._edges: set[int] = set()
         self._likeness: dict[tuple[frozenset[str], frozenset[str], Span], float] = {}
 
     def choose(self, leaves: Sequence[tuple[Leaf, tuple[Place, ...]]]) -> dict[str, Place]:
         """JSON pointer -> place, for each leaf that has one."""
-        located = [Located(leaf, places, tuple(map(self._block_of, places))) for leaf, places in leaves if places]
+        located = [Located(leaf, places, tuple(place.block for place in places)) for leaf, places in leaves if places]
         chosen: dict[str, Place] = {}
         for members in _lists(located).values():
             chosen |= self._of_items(members)
@@ -70,9 +70,6 @@ class Chooser:
             self._likeness[key] = max((a * b for a, b in zip(found, weights, strict=False)), default=0.0)
         return self._likeness[key]
 
-    def _block_of(self, place: Place) -> int:
-        return max(0, bisect_right(self._starts, place.span.start) - 1)
-
     # Objects in a list: each item is anchored at a block, then its values are sought around it.
 
     def _of_items(self, items: Mapping[Path, Sequence[Located]]) -> dict[str, Place]:
@@ -80,7 +77,7 @@ class Chooser:
         chosen: dict[str, Place] = {}
         for number, members in enumerate(items.values()):
             before = anchors[number - 1] if number > 0 else -1
-            after = anchors[number + 1] if number + 1 < len(anchors) else len(self._starts)
+            after = anchors[number + 1] if number + 1 < len(anchors) else len(self._document.blocks)
             chosen |= self._of_item(members, anchors[number], before, after)
         return chosen
 
@@ -97,7 +94,7 @@ class Chooser:
         stops = []
         for block in _window(blocks, progress):
             near = sum(w * _nearness(one.blocks, block) for w, one in zip(weights, members, strict=True))
-            stops.append(_Stop(block, 0, 1 - near / sum(weights) + self._boilerplate(block)))
+            stops.append(_Stop(block, 0, 1 - near / sum(weights) + self._block_cost(block)))
         return stops
 
     def _of_item(self, members: Sequence[Located], anchor: int, before: int, after: int) -> dict[str, Place]:
@@ -112,7 +109,7 @@ class Chooser:
                 costs[number] = cost + self._place_cost(place) + 0.05 * (place.span.start < last)
             place = one.places[min(costs, key=lambda number: (costs[number], number))]
             chosen[one.leaf.pointer] = place
-            self._used.add(place.span)
+            self._use(place.span)
             last = place.span.start
         return chosen
 
@@ -131,7 +128,7 @@ class Chooser:
         for one, some, stop in zip(members, numbers, _cheapest_way(stops), strict=True):
             place = next(one.places[n] for n in some if one.places[n].span.start == stop.offset)
             chosen[one.leaf.pointer] = place
-            self._used.add(place.span)
+            self._use(place.span)
         return chosen
 
     # All other fields: by label, then beside the fields of the same object.
@@ -151,7 +148,7 @@ class Chooser:
             ]
             number = min(range(len(costs)), key=lambda number: (costs[number], number))
             chosen[one.leaf.pointer] = one.places[number]
-            self._used.add(one.places[number].span)
+            self._use(one.places[number].span)
             settled.setdefault(parent, []).append(one.blocks[number])
         return chosen
 
@@ -159,24 +156,36 @@ class Chooser:
         place, block = one.places[number], one.blocks[number]
         away = min((abs(block - other) for other in siblings), default=0)
         apart = min((abs(block - other) for other in others), default=0)
-        is_title = bool(self._starts) and self._document.blocks[block].kind is BlockKind.TITLE
         cost = 1.0 * (1 - self.likeness(one.leaf, place.span)) + self._place_cost(place)
-        return cost + 0.1 * min(away, 8) + 0.03 * min(apart, 10) + 0.15 * is_title + 0.1 * number / len(one.places)
+        cost += 0.1 * min(away, 8) + 0.03 * min(apart, 10) + 0.1 * number / len(one.places)
+        return cost - 0.4 * self._touches_used(place.span)
 
     # What speaks against a place, whatever the field.
 
     def _place_cost(self, place: Place) -> float:
         cost = 0.15 * place.distance + 0.3 * (place.span in self._used)
-        return cost + 0.1 * (not self.fills_field(place.span)) + self._boilerplate(self._block_of(place))
+        return cost + 0.1 * (not self.fills_field(place.span)) + self._block_cost(place.block)
 
-    def _boilerplate(self, block: int) -> float:
-        return 0.3 * (block < len(self._document.blocks) and self._document.blocks[block].boilerplate)
+    def _block_cost(self, number: int) -> float:
+        """Navigation, the page's title and the text of images are less often meant than the text itself."""
+        if number >= len(self._document.blocks):
+            return 0.0
+        block = self._document.blocks[number]
+        return 0.3 * block.boilerplate + 0.15 * (block.kind in (BlockKind.TITLE, BlockKind.IMAGE))
+
+    def _touches_used(self, span: Span) -> bool:
+        """Whether a value was already taken right beside a place: the amount beside a currency."""
+        return any(at in self._edges for at in (*range(span.start - 1, span.start + 1), *range(span.end, span.end + 2)))
+
+    def _use(self, span: Span) -> None:
+        self._used.add(span)
+        self._edges |= {span.start, span.end}
 
     def fills_field(self, span: Span) -> bool:
-        """Whether a place is a whole line or cell, or what follows a label in it."""
+        """Whether a place is a whole line or cell, what follows a label in it, or an item between commas."""
         text = self._document.text
         before, after = text[max(0, span.start - 2) : span.start].rstrip(), text[span.end : span.end + 2].lstrip(" .")
-        return before[-1:] in ("", "\n", "|", ":") and (not after or after[0] in "\n|")
+        return before[-1:] in ("", "\n", "|", ":", ",") and (not after or after[0] in "\n|,;")
 
 
 def _list_path(path: Path) -> Path:
@@ -265,4 +274,4 @@ def _step(before: _Stop, after: _Stop) -> float:
     distance = after.block - before.block
     if distance == 0:
         return 0.02 if after.offset > before.offset else 0.5
-    return 0.01 * min(distance, 30) if distance > 0 else 0.6
+    return 0.03 * min(distance, 15) if distance > 0 else 0.6

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from decimal import Decimal
 from urllib.parse import urljoin, urlsplit
@@ -32,12 +33,17 @@ DATE_ONLY, LINK, PAGE_URL, OTHER_PUNCTUATION = "date-only", "link", "page-url", 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place where a value stands. `is_exact`: character for character, up to white space."""
+    """A place where a value stands, beginning in the document's block number `block`.
+
+    `is_exact`: character for character, up to white space. `distance`: of several places the one that differs least
+    is the likelier.
+    """
 
     span: Span
     is_exact: bool
     flags: tuple[str, ...] = ()
-    distance: int = 0  # of several places the one that differs least is the likelier
+    distance: int = 0
+    block: int = 0
 
 
 class Lookup:
@@ -49,25 +55,34 @@ class Lookup:
         self._index = TextIndex(document.text)
         self._numbers = _by_value(found)
         self._durations_cover = Cover(duration.span for duration in found.durations)
-        self._texts: dict[str, tuple[Place, ...]] = {}
+        self._starts = [block.span.start for block in document.blocks]
+        self._known: dict[tuple[object, ...], tuple[Place, ...]] = {}
 
     def places(self, leaf: Leaf) -> tuple[Place, ...]:
         """Every place of the leaf's value, in page order; () for null, "", true and false."""
         value = leaf.value
         if value is None or isinstance(value, bool):
             return ()
-        found = self._of_number(leaf, value) if isinstance(value, int | float) else self._of_text(leaf, str(value))
+        key = (type(value), str(value), leaf.source, leaf.schema.get("format"), _is_closed(leaf), _is_time(leaf))
+        if key not in self._known:
+            found = self._of_number(leaf, value) if isinstance(value, int | float) else self._of_text(leaf, str(value))
+            self._known[key] = tuple(self._best(found))
+        return self._known[key]
+
+    def _best(self, found: Iterator[Place]) -> Iterator[Place]:
+        """One place for each span, in order, with the block it begins in."""
         best: dict[Span, Place] = {}
         for place in found:
             if place.span not in best or place.distance < best[place.span].distance:
                 best[place.span] = place
-        return tuple(sorted(best.values(), key=lambda place: place.span))
+        for place in sorted(best.values(), key=lambda place: (place.span.start, place.span.end)):
+            yield replace(place, block=max(0, bisect_right(self._starts, place.span.start) - 1))
 
     def _of_number(self, leaf: Leaf, value: float) -> Iterator[Place]:
         yield from self._numeric(Decimal(str(value)))
         if isinstance(value, int) and 1000 <= value <= 2999:
-            yield from self._written(str(value))
-        if leaf.name_words & _TIME_WORDS or leaf.about & _TIME_WORDS:
+            yield from self._years(str(value))
+        if _is_time(leaf):
             yield from self._lasting(Decimal(str(value)) * _unit_of(leaf))
 
     def _of_text(self, leaf: Leaf, value: str) -> Iterator[Place]:
@@ -84,23 +99,15 @@ class Lookup:
             yield from self._currencies(value)
         if _PHONE.match(value) or "@" in value:
             yield from self._contacts(value)
-        if "enum" in leaf.schema or "const" in leaf.schema:
+        if _is_closed(leaf):
             spelled = _CAMEL.sub(" ", value).strip()
             yield from self._written(spelled) if spelled != value else ()
 
-    def _written(self, value: str) -> tuple[Place, ...]:
+    def _written(self, value: str) -> Iterator[Place]:
         """The places of a text, word for word."""
-        if value not in self._texts:
-            self._texts[value] = tuple(
-                Place(
-                    match.span,
-                    match.likeness is Likeness.SAME,
-                    (OTHER_PUNCTUATION,) if match.likeness is Likeness.PUNCTUATION else (),
-                    int(match.likeness),
-                )
-                for match in self._index.find(value)
-            )
-        return self._texts[value]
+        for match in self._index.find(value):
+            flags = (OTHER_PUNCTUATION,) if match.likeness is Likeness.PUNCTUATION else ()
+            yield Place(match.span, match.likeness is Likeness.SAME, flags, int(match.likeness))
 
     def _numeric(self, value: Decimal) -> Iterator[Place]:
         for number, is_first in self._numbers.get(value, ()):
@@ -108,6 +115,14 @@ class Lookup:
             flags = tuple(flag for flag in number.flags if flag.startswith("ambiguous-number") or flag == "split-price")
             flags = flags if is_first or "ambiguous-number" in flags else (*flags, "other-reading")
             yield Place(number.span, is_exact, flags, (0 if is_first else 3) + self._lasts(number.span))
+
+    def _years(self, year: str) -> Iterator[Place]:
+        """The year in dates."""
+        for moment in self._found.moments:
+            at = plain(moment.span.of(self._document.text)).find(year)
+            if at >= 0:
+                start = moment.span.start + at
+                yield Place(Span(start, start + 4), self._document.text[start : start + 4] == year)
 
     def _lasts(self, span: Span) -> bool:
         """Whether a number belongs to a duration, and so is less likely to be anything else: the 2 of `2 years`."""
@@ -164,6 +179,15 @@ class Lookup:
             scheme, _, address = link.href.partition(":")
             if scheme.lower() == "mailto" and address.partition("?")[0].casefold() == value.casefold():
                 yield Place(link.span, link.span.of(self._document.text) == value, (LINK,), 1)
+
+
+def _is_closed(leaf: Leaf) -> bool:
+    return "enum" in leaf.schema or "const" in leaf.schema
+
+
+def _is_time(leaf: Leaf) -> bool:
+    """Whether a number in this field may be a length of time."""
+    return bool(leaf.name_words & _TIME_WORDS or leaf.about & _TIME_WORDS)
 
 
 def _by_value(found: Found) -> dict[Decimal, list[tuple[Number, bool]]]:

@@ -1,0 +1,117 @@
+"""Token log-probabilities + evidence -> how far each leaf value can be trusted, as a probability.
+
+A value's own probability is the product of those of its tokens, each in the masked distribution it was chosen from: a
+token that the grammar forced is certain. That number is then corrected by a table (`Calibration`) for each kind of
+evidence, measured on pages whose values are known; the default table changes nothing, except that what stands nowhere
+on the page is trusted less.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from math import exp, isfinite
+
+from lookstruct.pipeline.grounding.json_places import json_places
+from lookstruct.schemas.record import Evidence, EvidenceStatus
+
+Point = tuple[float, float]
+"""A raw probability and the share of values that were right there."""
+
+_NOWHERE = 0.5
+"""What a value that stands nowhere is worth of its raw probability, until it is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Raw probability -> probability of being right, by evidence status: rising points, straight lines between them.
+
+    A status without points keeps its raw probability; beyond the outermost points the line is level.
+
+    >>> Calibration({EvidenceStatus.EXACT: ((0.5, 0.8), (1.0, 1.0))}).of(0.75, EvidenceStatus.EXACT)
+    0.9
+    """
+
+    points: Mapping[EvidenceStatus, tuple[Point, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for status, points in self.points.items():
+            if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(points)):
+                raise ValueError(f"the points of {status.value} must rise, got {points}")
+
+    def of(self, raw: float, status: EvidenceStatus) -> float:
+        """The corrected probability."""
+        points = self.points.get(status)
+        if not points:
+            return raw
+        at = bisect_right([x for x, _ in points], raw)
+        if at in (0, len(points)):
+            return points[max(0, at - 1)][1]
+        (x0, y0), (x1, y1) = points[at - 1], points[at]
+        return y0 + (y1 - y0) * (raw - x0) / (x1 - x0)
+
+
+UNMEASURED = Calibration({EvidenceStatus.NONE: ((0.0, 0.0), (1.0, _NOWHERE))})
+"""Used until the benchmark has measured a table."""
+
+
+def leaf_confidence(
+    token_bytes: Sequence[bytes],
+    logprobs: Sequence[float],
+    evidence: Mapping[str, Evidence],
+    calibration: Calibration = UNMEASURED,
+    *,
+    start: int = 0,
+) -> dict[str, float]:
+    """JSON pointer -> probability that the value is right, for each leaf of `evidence` that the text spells.
+
+    `token_bytes` are the generated tokens in order, `logprobs` one natural log-probability for each (0.0 where it was
+    forced). The JSON begins at byte `start` (a model may think first). A token that spells the end of one value and
+    the beginning of the next counts for both. A null is not corrected: to stand nowhere is what it says.
+
+    >>> tokens, p = [b'{"a": ', b"12", b', "b": "', b'x"}'], [0.0, -0.105, 0.0, -2.3]
+    >>> exact = Evidence(EvidenceStatus.EXACT)
+    >>> {pointer: round(value, 2) for pointer, value in leaf_confidence(tokens, p, {"/a": exact, "/b": exact}).items()}
+    {'/a': 0.9, '/b': 0.1}
+    """
+    if len(token_bytes) != len(logprobs):
+        raise ValueError(f"{len(token_bytes)} tokens came with {len(logprobs)} log-probabilities; each needs one")
+    text = b"".join(token_bytes)
+    ends = list(accumulate(map(len, token_bytes)))
+    sums = [0.0, *accumulate(logprob if isfinite(logprob) else -1e9 for logprob in logprobs)]
+    found = {}
+    for pointer, (begin, end) in json_places(text, start).items():
+        if pointer in evidence:
+            first, last = bisect_right(ends, begin), bisect_right(ends, end - 1)
+            raw = exp(min(0.0, sums[last + 1] - sums[first]))
+            found[pointer] = raw if text[begin:end] == b"null" else calibration.of(raw, evidence[pointer].status)
+    return found
+
+
+def with_confidence(evidence: Mapping[str, Evidence], confidence: Mapping[str, float]) -> dict[str, Evidence]:
+    """The same evidence, each with its confidence where there is one."""
+    return {pointer: replace(one, confidence=confidence.get(pointer)) for pointer, one in evidence.items()}
+
+
+def fitted(pairs: Iterable[tuple[float, bool]], n_points: int = 10) -> tuple[Point, ...]:
+    """Points of a calibration from measured pairs (raw probability, was right), by isotonic regression.
+
+    Pairs are sorted, put into up to `n_points` groups of equal size, and neighbours that fall instead of rising are
+    merged until none is left.
+
+    >>> fitted([(0.2, False), (0.4, True), (0.6, False), (0.9, True)], n_points=4)
+    ((0.2, 0.0), (0.5, 0.5), (0.9, 1.0))
+    """
+    ordered = sorted(pairs)
+    size = max(1, -(-len(ordered) // n_points))
+    merged: list[tuple[float, float, int]] = []  # sum of raw, number right, how many
+    for begin in range(0, len(ordered), size):
+        group = ordered[begin : begin + size]
+        merged.append((sum(raw for raw, _ in group), float(sum(right for _, right in group)), len(group)))
+        while len(merged) > 1 and merged[-2][1] / merged[-2][2] >= merged[-1][1] / merged[-1][2]:
+            last = merged.pop()
+            merged[-1] = (merged[-1][0] + last[0], merged[-1][1] + last[1], merged[-1][2] + last[2])
+    means = [(raw / n, right / n) for raw, right, n in merged]
+    return tuple(point for number, point in enumerate(means) if number == 0 or point[0] > means[number - 1][0])
