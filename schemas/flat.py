@@ -17,12 +17,11 @@ from lookstruct.schemas.keywords import SOURCES
 _LARGEST = ("minLength", "minItems", "minProperties", "minimum", "exclusiveMinimum")
 _SMALLEST = ("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum")
 LIMITS = _LARGEST + _SMALLEST
-
-_IMPLIED_TYPE = {
-    "object": ("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
-    "array": ("items", "prefixItems", "minItems", "maxItems"),
-    "string": ("minLength", "maxLength", "pattern", "format"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+_LIMITED = {
+    "object": ("minProperties", "maxProperties"),
+    "array": ("minItems", "maxItems"),
+    "string": ("minLength", "maxLength"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
 }
 
 
@@ -69,9 +68,9 @@ class Flat:
 
     def member(self, name: str) -> Goal:
         """What the value of property `name` must fulfil."""
-        goal = self.properties.get(name, ())
-        goal += tuple(p for rx, sub in self.pattern_properties.items() if _search(rx, name) for p in sub)
-        return goal or self.additional or ()
+        goals = [self.properties[name]] if name in self.properties else []
+        goals += [goal for pattern, goal in self.pattern_properties.items() if _search(pattern, name)]
+        return tuple(part for goal in goals for part in goal) if goals else self.additional or ()
 
     def item(self, index: int) -> Goal:
         """What the array item at `index` must fulfil."""
@@ -82,7 +81,21 @@ class Flat:
         if self.enum is not None:
             stated = frozenset(json_type(value) for value in self.enum)
             return meet_types(stated, self.types) if self.types is not None else stated
-        return self.types if self.types is not None else ANY_TYPE
+        return self.types or self._implied() or ANY_TYPE
+
+    def _implied(self) -> frozenset[str]:
+        """The types that the keywords speak of."""
+        spoken = {
+            "object": self.properties or self.pattern_properties or self.required or self.name_patterns,
+            "array": self.prefix or self.items is not None,
+            "string": self.patterns or self.formats,
+            "number": self.multiples,
+        }
+        limited = {kind for kind, keys in _LIMITED.items() if any(key in self.limits for key in keys)}
+        extra = {"object"} if self.additional is not None else set()
+        found = frozenset(kind for kind, said in spoken.items() if said) | limited | extra
+        sourced = {"number": {"number"}, "computed": set(), None: set()}.get(self.source, {"string"})
+        return found or frozenset(sourced)
 
 
 def read_flat(schema: Mapping[str, Any], at: str) -> Flat:
@@ -152,10 +165,7 @@ def _merge_patterns(a: Flat, b: Flat) -> dict[str, Goal]:
 def _read_types(schema: Mapping[str, Any], at: str) -> frozenset[str] | None:
     stated = schema.get("type")
     if stated is None:
-        if "enum" in schema or "const" in schema:
-            return None
-        implied = frozenset(t for t, keys in _IMPLIED_TYPE.items() if any(k in schema for k in keys))
-        return implied or None
+        return None
     names = [stated] if isinstance(stated, str) else list(stated)
     unknown = [n for n in names if n not in TYPES]
     if unknown or not names:
