@@ -8,8 +8,7 @@ from bs4.element import Tag
 
 from lookstruct.extractors.htmltree import contains, elements
 
-_FRAME_TAGS = frozenset({"nav", "aside"})
-_FRAME_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
+_FRAME_ROLES = frozenset({"navigation", "banner", "contentinfo", "search"})
 _CONTENT_TAGS = frozenset({"main", "article"})
 _OWN_EDGES = frozenset({"main", "article", "section", "dialog"})  # may have a header and footer of their own
 _HEAD_OF_CONTENT = frozenset({"main", "article", "h1"})
@@ -28,9 +27,9 @@ _MOST_CONSENT_CHARS = 6000  # a longer "banner" is the page itself under a misle
 class Frame:
     """Answers `begins(tag)` for the tags of one page.
 
-    `nav`, `aside` and their ARIA roles are always part of the frame, and so are `header` and `footer` outside the
-    content where the page says which part that is (`main`, `article`). Where it does not, as on many invoices, a
-    `header` or `footer` counts as frame only if it holds a menu of links.
+    `nav` and its ARIA roles are always part of the frame. `header` and `footer` are, outside the content, where the
+    page says which part that is (`main`, `article`). Everywhere else, and for `aside`, only what is mostly links: many
+    an invoice has its number in a `header`, and many a shop the price in an `aside`.
     """
 
     def __init__(self, *, names_content: bool) -> None:
@@ -38,19 +37,23 @@ class Frame:
 
     def begins(self, tag: Tag) -> bool:
         """Whether `tag` opens a part of the frame."""
-        if tag.name in _FRAME_TAGS:
+        if tag.name == "nav":
             return True
+        if tag.name == "aside":
+            return holds_menu(tag) or is_consent_banner(tag)
         if tag.name in ("header", "footer"):
             return self._is_page_edge(tag) or is_consent_banner(tag)
+        if not tag.attrs:
+            return False
         role = tag.attrs.get("role")
-        if role is not None and role in _FRAME_ROLES:
-            return True
-        return is_consent_banner(tag)
+        if role == "complementary":
+            return holds_menu(tag)
+        return role in _FRAME_ROLES or is_consent_banner(tag)
 
     def _is_page_edge(self, tag: Tag) -> bool:
         if any(parent.name in _OWN_EDGES for parent in tag.parents):
             return False
-        return self._names_content or holds_menu(tag)
+        return (self._names_content and not contains(tag, ("h1",))) or holds_menu(tag)
 
 
 def is_content(tag: Tag) -> bool:

@@ -13,7 +13,7 @@ _MARKS = frozenset({"checkbox", "radio"})
 def control_value(tag: Tag) -> str:
     """The visible value of a control: what was typed, chosen or ticked; "" when it shows none.
 
-    Ticks read `[x]` and `[ ]`. Passwords are never read.
+    A tick reads `[x]`; a box without one says nothing. Passwords are never read.
     """
     match tag.name:
         case "select":
@@ -36,7 +36,7 @@ def _input_value(tag: Tag) -> str:
     if kind in _SILENT_INPUTS:
         return ""
     if kind in _MARKS:
-        return "[x]" if "checked" in tag.attrs else "[ ]"
+        return "[x]" if "checked" in tag.attrs else ""
     return str(tag.attrs.get("alt" if kind == "image" else "value", ""))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
+import ssl
+import subprocess
 import time
 from pathlib import Path
 
@@ -130,6 +133,22 @@ async def test_a_broken_server_says_so(fetcher: Fetcher, site: Site, path: str, 
 async def test_plain_http_on_an_https_url_says_so(fetcher: Fetcher, site: Site) -> None:
     with pytest.raises(FetchError, match="does not speak HTTPS"):
         await fetcher.fetch(site.url("/inner.html").replace("http:", "https:"))
+
+
+async def test_an_untrusted_certificate_says_so(fetcher: Fetcher, tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no openssl to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=context)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(FetchError, match=r"certificate that cannot be trusted \(its issuer is unknown\)"):
+            await fetcher.fetch(f"https://localhost:{port}/")
 
 
 @pytest.mark.parametrize(
