@@ -13,6 +13,7 @@ from lookstruct.decoding.row_mapping import RowMapper, RowMapping
 from lookstruct.decoding.schema_walk import Path, SchemaNode
 from lookstruct.decoding.skeleton import Skeleton
 
+_RECENT = 6  # items that a mapping is learnt from
 _INLINE = re.compile(r"\s*(?:[,;/·•|]|\band\b|&)\s+")
 
 
@@ -47,6 +48,7 @@ class Items:
         self._progress = progress
         self._mapper = RowMapper(AtomValues(page, hints.candidates))
         self._learnt: dict[Path, tuple[int, RowMapping | None]] = {}
+        self._after: dict[tuple[Row, int], Row | None] = {}
         self._promised: dict[Path, tuple[RowMapping | None, str]] = {}
 
     def mapping(self, array: Path) -> tuple[RowMapping | None, str]:
@@ -55,9 +57,11 @@ class Items:
         items = self._progress.items.get(array, {})
         if not items:
             return self._promise(array)
-        n_done = sum(map(len, items.values()))
+        n_done = self._progress.n_done[array]
         if self._learnt.get(array, (0, None))[0] != n_done:
-            self._learnt[array] = (n_done, self._mapper.learn(items, self._promise(array)[0]))
+            recent = {index: items[index] for index in sorted(items)[-_RECENT:]}
+            self._learnt[array] = (n_done, self._mapper.learn(recent, self._promise(array)[0]))
+            self._after.clear()
         mapping = self._learnt[array][1]
         if mapping is None:
             return self._promise(array) if len(items) == 1 and 0 in items else (None, "")
@@ -85,6 +89,12 @@ class Items:
         mapping = self.mapping(row.array)[0]
         if mapping is None:
             return None
+        key = (row, self._progress.n_done[row.array])
+        if key not in self._after:
+            self._after[key] = self._find_after(mapping, row)
+        return self._after[key]
+
+    def _find_after(self, mapping: RowMapping, row: Row) -> Row | None:
         known = replace(mapping, lines={**mapping.lines, row.index: row.line})
         nodes = self._nodes(mapping, row.array)
         lines = self._mapper.next_lines(known, row.index + 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 
@@ -17,13 +18,23 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": ")).encode("utf-8", "replace")
 
 
+@lru_cache(maxsize=8192)
+def string(text: str) -> bytes:
+    r"""A JSON string, quotes included.
+
+    >>> string('5" pipe')
+    b'"5\\" pipe"'
+    """
+    return dumps(text)
+
+
 def escape(text: str) -> bytes:
     r"""The inside of a JSON string that spells `text`.
 
     >>> escape('5" pipe')
     b'5\\" pipe'
     """
-    return dumps(text)[1:-1]
+    return string(text)[1:-1]
 
 
 def key_text(key: str) -> bytes:
@@ -39,6 +50,7 @@ _NUMBER = re.compile(r"[-+−]?\d[\d.,'’\s]*")
 _GROUPED = re.compile(r"\d{1,3}(?:[,.'’\s]\d{3})+")
 
 
+@lru_cache(maxsize=8192)
 def plain_number(text: str) -> str | None:
     """The first number in `text` as JSON would write it, its written decimals kept; None where there is none.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from lookstruct.decoding.cursor import JsonReader
@@ -50,6 +50,7 @@ class Progress:
         self.keeps_zeros: bool | None = None  # whether numbers were written as 15.00 rather than 15 or 15.0
         self.done: dict[Path, Done] = {}
         self.items: dict[Path, dict[int, dict[Path, Done]]] = {}  # array -> index -> place in the item -> value
+        self.n_done: Counter[Path] = Counter()  # array -> finished values in it
         self._numbers: dict[float, list[tuple[int, str]]] = defaultdict(list)
         self._texts: dict[str, list[int]] = defaultdict(list)
         for candidate in (*hints.candidates, *find_candidates(page)):
@@ -86,6 +87,7 @@ class Progress:
         self.last, self.keeps_zeros = 0, None
         self.done.clear()
         self.items.clear()
+        self.n_done.clear()
 
     def _note(self, path: Path, raw: bytes) -> None:
         if raw[:1] in (b"{", b"["):
@@ -99,6 +101,7 @@ class Progress:
         for depth, step in enumerate(path):
             if isinstance(step, int):
                 self.items.setdefault(path[:depth], {}).setdefault(step, {})[path[depth + 1 :]] = done
+                self.n_done[path[:depth]] += 1
         if end is not None:
             self.last = end
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lookstruct.decoding.atom_values import AtomValues, Place, Reader
 from lookstruct.decoding.field_words import similarity, words
-from lookstruct.decoding.json_text import dumps, number_forms
+from lookstruct.decoding.json_text import number_forms, string
 from lookstruct.decoding.page_text import Line
 from lookstruct.decoding.page_values import Labels
 from lookstruct.decoding.progress import Done
@@ -361,4 +361,4 @@ def _as_json(text: str, node: SchemaNode, short: bool) -> bytes | None:
     if node.only("integer", "number"):
         forms = number_forms(text, integer=node.only("integer"))
         return forms[min(len(forms) - 1, int(short))].encode() if forms else None
-    return dumps(text) if not node.types or "string" in node.types else None
+    return string(text) if not node.types or "string" in node.types else None

@@ -30,6 +30,7 @@ class SchemaNode:
     source: str = ""
     keys: tuple[str, ...] = ()
     words: str = ""
+    sole: str = ""  # the one type, where there is only one
     alternatives: tuple[Schema, ...] = field(default=(), repr=False, compare=False)
 
     def only(self, *types: str) -> bool:
@@ -74,8 +75,10 @@ class SchemaWalk:
     def _node(self, schema: Schema) -> SchemaNode:
         every = tuple(self._open(schema, _MAX_REFS))
         alternatives = tuple(alt for alt in every if not _is_null(alt))
+        types = frozenset(name for alt in alternatives for name in _types(alt) if name != "null")
         return SchemaNode(
-            types=frozenset(name for alt in alternatives for name in _types(alt) if name != "null"),
+            types=types,
+            sole=next(iter(types)) if len(types) == 1 else "",
             nullable=len(alternatives) < len(every) or any(_allows_null(alt) for alt in alternatives),
             enum=tuple(value for alt in alternatives for value in _members(alt) if value is not None),
             format=_first(alternatives, "format"),

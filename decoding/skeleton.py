@@ -17,6 +17,7 @@ from lookstruct.decoding.json_text import dumps, key_text
 from lookstruct.decoding.schema_walk import Path, SchemaNode, SchemaWalk
 
 _MAX_NESTING = 12
+_MAX_KEPT = 4096
 
 
 class Stage(Enum):
@@ -59,6 +60,7 @@ class Skeleton:
     def __init__(self, schema: Mapping[str, Any] | None) -> None:
         self.walk = SchemaWalk(schema)
         self._after: dict[Path, tuple[Way, ...]] = {}
+        self._nodes: dict[Path, SchemaNode] = {}
 
     def slot(self, text: bytes, cursor: Cursor) -> Slot | None:
         """The slot at `cursor`; None at the end, and where no schema tells which key comes next."""
@@ -91,14 +93,19 @@ class Skeleton:
 
     def node(self, path: Path) -> SchemaNode:
         """What the schema says of `path`; an empty node where it says nothing."""
-        return self.walk.at(path) or SchemaNode()
+        found = self._nodes.get(path)
+        if found is None:
+            if len(self._nodes) > _MAX_KEPT:
+                self._nodes.clear()
+            found = self._nodes[path] = self.walk.at(path) or SchemaNode()
+        return found
 
     def descend(self, path: Path) -> tuple[bytes, Path]:
         """Through the openings of objects to the first value inside: `{"seller": {"name": ` and the name's path."""
         opened = b""
         for _ in range(_MAX_NESTING):
             node = self.node(path)
-            if not (node.only("object") and node.keys):
+            if node.sole != "object" or not node.keys:
                 break
             opened += b"{" + key_text(node.keys[0])
             path = (*path, node.keys[0])
@@ -108,16 +115,16 @@ class Skeleton:
         """The first bytes of the value at `path` as far as the schema knows them: `"`, `[{"name": "`, or nothing."""
         opened, path = self.descend(path)
         node = self.node(path)
-        if node.only("string") and not node.enum:
+        if node.sole == "string" and not node.enum:
             return opened + b'"'
-        if node.only("array") and len(path) < _MAX_NESTING:
+        if node.sole == "array" and len(path) < _MAX_NESTING:
             return opened + b"[" + self.opening((*path, 0))
         return opened
 
     def after(self, path: Path) -> tuple[Way, ...]:
         """The ways on after the value at `path` has ended: to the next item first, then ever further out."""
         if path not in self._after:
-            if len(self._after) > 4096:
+            if len(self._after) > _MAX_KEPT:
                 self._after.clear()
             self._after[path] = self._ways(path, closes=0, prefix=b"")
         return self._after[path]

@@ -49,7 +49,7 @@ class Arrays:
 
     def _into_array(self, slot: Slot) -> Slot:
         """At the start of an array, the slot of its first item."""
-        if slot.stage is not Stage.AHEAD or not self._outlook.skeleton.node(slot.path).only("array"):
+        if slot.stage is not Stage.AHEAD or self._outlook.skeleton.node(slot.path).sole != "array":
             return slot
         return Slot(Stage.AHEAD, (*slot.path, 0), lead=slot.lead + b"[")
 
@@ -80,7 +80,7 @@ class Arrays:
 
     def _inline(self, slot: Slot, array: Path, index: int, rel: Path) -> Iterator[Draft]:
         """A list within one line ("red, green and blue"): the other parts of that line."""
-        if rel or slot.stage is Stage.INSIDE or self._outlook.skeleton.node((*array, index)).only("object"):
+        if rel or slot.stage is Stage.INSIDE or self._outlook.skeleton.node((*array, index)).sole == "object":
             return
         last = index if slot.stage is Stage.ENDED else index - 1
         done = self._outlook.progress.done.get((*array, last))

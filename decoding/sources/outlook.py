@@ -55,7 +55,7 @@ class Outlook:
         self._typed = chosen is None or "values" in chosen
         self._rows = chosen is None or "arrays" in chosen
         self._text = b""
-        self._kept: dict[tuple[Path, int, Row | None, int], list[Fork]] = {}
+        self._kept: dict[tuple[Path, int, Row | None, int, bool], list[Fork]] = {}
         self._given: set[bytes] = set()
 
     @staticmethod
@@ -83,36 +83,42 @@ class Outlook:
 
         It goes on for about `limit` bytes and stops early at a choice that nothing on the page settles.
         """
-        return self._following(path, end, limit, row)[0].text
+        return self._following(path, end, limit, row, forking=False)[0].text
 
-    def forks(self, path: Path, end: int | None, limit: int, row: Row | None = None) -> list[Fork]:
-        """Where the guess of `follow` may turn another way: second choices of the values on it, likeliest first.
+    def branches(self, path: Path, end: int | None, limit: int, row: Row | None = None) -> list[Fork]:
+        """The guess of `follow`, and where it may turn another way: second choices of the values on it.
 
-        Each fork is given once per text, whoever asks first.
+        Each second choice is given once per text, whoever asks first.
         """
-        found = [fork for fork in self._following(path, end, limit, row)[1:] if fork.text not in self._given]
-        self._given.update(fork.text for fork in found)
-        return found
+        main, *forks = self._following(path, end, limit, row, forking=True)
+        fresh = [fork for fork in forks if fork.text not in self._given]
+        self._given.update(fork.text for fork in fresh)
+        return [main, *fresh]
 
-    def _following(self, path: Path, end: int | None, limit: int, row: Row | None) -> list[Fork]:
-        """The main guess, and its forks."""
+    def step(self, path: Path) -> bytes:
+        """Just the way to the next value and its opening, where there is only one way."""
+        ways = self.skeleton.after(path)
+        return ways[0].text + self._opening(ways[0]) if len(ways) == 1 else b""
+
+    def _following(self, path: Path, end: int | None, limit: int, row: Row | None, *, forking: bool) -> list[Fork]:
+        """The main guess, and its forks if they are wanted."""
         last = self.progress.last if end is None else end
         if row is None:
             row = self._row_of(path, end)
-        key = (path, last, row, limit)
+        key = (path, last, row, limit, forking)
         if key not in self._kept:
             if len(self._kept) > _MAX_KEPT:
                 self._kept.clear()
             way = self._way(path, row)
-            self._kept[key] = [Fork(b"", 1.0)] if way is None else self._along(way[0], last, limit, way[1])
+            self._kept[key] = [Fork(b"", 1.0)] if way is None else self._along(way[0], last, limit, way[1], forking)
         return self._kept[key]
 
     def closed(self, path: Path, limit: int) -> bytes:
         """What follows if the array around `path` ends after the value there: its bracket, and on."""
         ways = self.skeleton.after(path)
-        return self._along(ways[1], self.progress.last, limit, None)[0].text if len(ways) > 1 else b""
+        return self._along(ways[1], self.progress.last, limit, None, False)[0].text if len(ways) > 1 else b""
 
-    def _along(self, way: Way, last: int, limit: int, row: Row | None) -> list[Fork]:
+    def _along(self, way: Way, last: int, limit: int, row: Row | None, forking: bool) -> list[Fork]:
         """The text of a way and of the values and ways after it; then its forks."""
         text, belief = b"", 1.0
         forks: list[Fork] = []
@@ -124,10 +130,10 @@ class Outlook:
             text += opened
             value = self._value(path, last, row)
             if value is None or belief * value.p < _LEAST_BELIEF:
-                forks += self._others(text, belief, path, last, None)
+                forks += self._others(text, belief, path, last, None) if forking else []
                 text += self.skeleton.opening(path)
                 break
-            forks += self._others(text, belief, path, last, value.raw)
+            forks += self._others(text, belief, path, last, value.raw) if forking else []
             text += value.raw
             last, belief = value.last, belief * value.p
             following = self._way(path, row)
@@ -142,8 +148,7 @@ class Outlook:
         if not self._typed or belief < _LEAST_FORK:
             return []
         guesses = self.guesser.ranked(path, last, self.progress.keeps_zeros)[:_OTHERS]
-        ways = self.skeleton.after(path)
-        beyond = ways[0].text + self._opening(ways[0]) if len(ways) == 1 else b""
+        beyond = self.step(path)
         return [
             Fork(before + guess.raw + beyond, belief * guess.p)
             for guess in guesses
@@ -172,7 +177,7 @@ class Outlook:
     def _enter(self, path: Path, row: Row | None) -> tuple[Path, bytes, Row | None]:
         """Into an array that begins here, if it is known which row its first item comes from."""
         node = self.skeleton.node(path)
-        if not node.only("array"):
+        if node.sole != "array":
             return path, b"", row
         first = next(iter(self.items.rows(path, 0)), None) if self._rows else None
         if first is None and not (self._recorded and self.records.n_items(path)):

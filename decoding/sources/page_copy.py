@@ -12,7 +12,7 @@ from lookstruct.decoding.json_text import dumps, escape
 from lookstruct.decoding.page_text import fold, occurrences, plain_marks
 from lookstruct.decoding.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
-from lookstruct.decoding.sources.outlook import Outlook
+from lookstruct.decoding.sources.outlook import Fork, Outlook
 
 _SHORTEST_FREE = 4
 _LONGEST = 80  # characters of context that are looked for at most
@@ -24,7 +24,8 @@ _CASE_GAIN = 3  # characters that a match blind to case must have over an exact 
 _GLUE_PROSE = ((" ", 0.2),)
 _GLUE_LINES = ((", ", 0.08), (" ", 0.05))
 """What joins a line to the next within one value, and how often."""
-_CHAIN_BYTES = 240
+_CHAIN_BYTES = 400
+_SHORT_CHAIN_BYTES = 120
 _FORKING = 0.4  # belief in a match from which on what follows is worth forking
 
 
@@ -83,7 +84,7 @@ class PageCopy:
         for number, atom in enumerate(range(first, min(first + _KEPT, len(self._page.atoms)))):
             start, end = self._page.atoms[atom]
             raw = dumps(self._page.text[start : min(end, start + _MAX_CHARS)])
-            text = slot.lead + opened + raw + self._beyond(Slot(slot.stage, path), end)
+            text = slot.lead + opened + raw + self._outlook.follow(path, end, _SHORT_CHAIN_BYTES)
             yield Draft(text, p=0.3 / (number + 1), q=0.95, kind="start")
 
     def _inside(self, slot: Slot) -> Iterator[Draft]:
@@ -130,15 +131,15 @@ class PageCopy:
         style = _style(match.said, text[at - match.size : at])
         rest = style(text[at:stop].rstrip())
         whole = escape(rest) + b'"'
-        yield Draft(whole + self._beyond(slot, stop), p=p * 0.6, q=0.96, kind=f"line:{size}")
-        if p > _FORKING:
-            for fork in self._outlook.forks(slot.path, stop, _CHAIN_BYTES):
-                yield Draft(whole + fork.text, p=p * 0.6 * fork.p, q=0.97, kind="fork")
+        main, *forks = self._ends(slot, stop, forking=p > _FORKING)
+        yield Draft(whole + main.text, p=p * 0.6, q=0.96, kind=f"line:{size}")
+        for fork in forks:
+            yield Draft(whole + fork.text, p=p * 0.6 * fork.p, q=0.97, kind="fork")
         ends = [cut.start() + (cut.group()[:1] in ".!?") for cut in _BOUNDARY.finditer(text, at, stop)]
         shares = [0.15, 0.08, 0.05]
         for end, share in zip([end for end in ends if end < at + len(rest)], shares, strict=False):
             part = escape(style(text[at:end]))
-            yield Draft(part + b'"' + self._beyond(slot, end), p=p * share, q=0.95, kind=f"mark:{size}")
+            yield Draft(part + b'"' + self._outlook.step(slot.path), p=p * share, q=0.95, kind=f"mark:{size}")
         following = self._page.atom_at(max(at, stop - 1)) + 1
         if following < len(self._page.atoms) and stop < at + _MAX_CHARS:
             follow = style(self._page.atom_text(following)[:_MAX_CHARS])
@@ -152,9 +153,11 @@ class PageCopy:
         end = end if end >= at else self._page.line_end(at)
         return min(end, at + _MAX_CHARS)
 
-    def _beyond(self, slot: Slot, end: int) -> bytes:
-        """From the value's end on."""
-        return self._outlook.follow(slot.path, end, _CHAIN_BYTES)
+    def _ends(self, slot: Slot, end: int, *, forking: bool) -> list[Fork]:
+        """What follows if the value ends at `end` on the page."""
+        if forking:
+            return self._outlook.branches(slot.path, end, _CHAIN_BYTES)
+        return [Fork(self._outlook.follow(slot.path, end, _SHORT_CHAIN_BYTES), 1.0)]
 
     def _free(self, text: bytes) -> Iterator[Draft]:
         """Plain lookup for output that is not JSON: the longest ending of the text, continued as on the page."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from lookstruct.decoding.guesser import Guess
+from lookstruct.decoding.schema_walk import Path
 from lookstruct.decoding.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 
 _MAX_DRAFTS = 12
 _FORKING = 0.2  # belief in a value from which on what follows is worth forking
+_CHAINED, _CHAINING = 3, 0.08  # values that get a chain, and the belief they need for it
 _CHAIN_BYTES = 500
 _SHORT_CHAIN_BYTES = 200
 
@@ -42,10 +45,9 @@ class TypedValues:
 
     def _next(self, slot: Slot) -> Iterator[Draft]:
         """After a value: the way on to the next ones, and its forks."""
-        text = self._outlook.follow(slot.path, None, _CHAIN_BYTES)
-        if text:
-            yield Draft(text, p=0.9, q=0.95, kind="next")
-        for fork in self._outlook.forks(slot.path, None, _CHAIN_BYTES):
+        main, *forks = self._outlook.branches(slot.path, None, _CHAIN_BYTES)
+        yield Draft(main.text, p=0.9, q=0.95, kind="next")
+        for fork in forks:
             yield Draft(fork.text, p=0.9 * fork.p, q=0.97, kind="fork")
 
     def _values(self, slot: Slot) -> Iterator[Draft]:
@@ -58,10 +60,17 @@ class TypedValues:
             guesses = outlook.guesser.ranked(path, last, outlook.progress.keeps_zeros)
         for number, guess in enumerate(guesses[:_MAX_DRAFTS]):
             value = guess.raw[len(slot.written) :] if slot.written else slot.lead + opened + guess.raw
-            limit = _CHAIN_BYTES if number == 0 else _SHORT_CHAIN_BYTES
-            text = value + outlook.follow(path, guess.end, limit)
-            if text:
-                yield Draft(text, p=guess.p, q=0.95, kind=guess.kind)
             if number == 0 and guess.p > _FORKING:
-                for fork in outlook.forks(path, guess.end, limit):
-                    yield Draft(value + fork.text, p=guess.p * fork.p, q=0.97, kind="fork")
+                yield from self._forked(value, path, guess)
+            elif number < _CHAINED and guess.p > _CHAINING:
+                text = value + outlook.follow(path, guess.end, _CHAIN_BYTES if number == 0 else _SHORT_CHAIN_BYTES)
+                yield Draft(text, p=guess.p, q=0.95, kind=guess.kind)
+            else:
+                yield Draft(value + outlook.step(path), p=guess.p, q=0.95, kind=guess.kind)
+
+    def _forked(self, value: bytes, path: Path, guess: Guess) -> Iterator[Draft]:
+        """The likeliest value with all that follows, and the turns that may take."""
+        main, *forks = self._outlook.branches(path, guess.end, _CHAIN_BYTES)
+        yield Draft(value + main.text, p=guess.p, q=0.95, kind=guess.kind)
+        for fork in forks:
+            yield Draft(value + fork.text, p=guess.p * fork.p, q=0.97, kind="fork")
