@@ -137,6 +137,12 @@ def test_a_currency_is_read_off_the_sign_beside_its_amount() -> None:
     assert [shown(evidence) for evidence in found.values()] == [("normalised", "68,50"), ("normalised", "€")]
 
 
+def test_a_currency_stands_beside_the_amount_of_the_record() -> None:
+    document = page("<p>18,50 € 17,58 € (-5%)</p>", "it")
+    found = ground(document, {"price": 17.58, "price_currency": "EUR"})["/price_currency"]
+    assert found.span == Span(14, 15)
+
+
 @pytest.mark.parametrize("value", [True, False])
 def test_a_boolean_is_derived(value: bool) -> None:
     assert one("true false", value).status is DERIVED

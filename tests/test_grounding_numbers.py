@@ -195,6 +195,11 @@ def test_a_price_split_over_elements_is_put_together_and_flagged(text: str, valu
     assert (found.value, "split-price" in found.flags, found.span.end) == (Decimal(value), True, len(text))
 
 
+def test_a_sign_behind_one_number_is_not_the_sign_before_the_next() -> None:
+    first, second, third = find_numbers("18,50 € 17,58 € 12")
+    assert (first.currency_span, second.currency_span, third.currency) == (Span(6, 7), Span(14, 15), None)
+
+
 @pytest.mark.parametrize("text", ["€ 68 50 ml", "€ 68 500 pieces", "¥ 68 50"])
 def test_a_price_before_another_number_stays_alone(text: str) -> None:
     assert find_numbers(text)[0].value in (68, 68500)

@@ -48,7 +48,6 @@ class Chooser:
         self._document = document
         self._labels = labels
         self._used: set[Span] = set()
-        self._edges: set[int] = set()
         self._likeness: dict[tuple[frozenset[str], frozenset[str], Span], float] = {}
 
     def choose(self, leaves: Sequence[tuple[Leaf, tuple[Place, ...]]]) -> dict[str, Place]:
@@ -109,7 +108,7 @@ class Chooser:
                 costs[number] = cost + self._place_cost(place) + 0.05 * (place.span.start < last)
             place = one.places[min(costs, key=lambda number: (costs[number], number))]
             chosen[one.leaf.pointer] = place
-            self._use(place.span)
+            self._used.add(place.span)
             last = place.span.start
         return chosen
 
@@ -128,7 +127,7 @@ class Chooser:
         for one, some, stop in zip(members, numbers, _cheapest_way(stops), strict=True):
             place = next(one.places[n] for n in some if one.places[n].span.start == stop.offset)
             chosen[one.leaf.pointer] = place
-            self._use(place.span)
+            self._used.add(place.span)
         return chosen
 
     # All other fields: by label, then beside the fields of the same object.
@@ -148,7 +147,7 @@ class Chooser:
             ]
             number = min(range(len(costs)), key=lambda number: (costs[number], number))
             chosen[one.leaf.pointer] = one.places[number]
-            self._use(one.places[number].span)
+            self._used.add(one.places[number].span)
             settled.setdefault(parent, []).append(one.blocks[number])
         return chosen
 
@@ -158,7 +157,7 @@ class Chooser:
         apart = min((abs(block - other) for other in others), default=0)
         cost = 1.0 * (1 - self.likeness(one.leaf, place.span)) + self._place_cost(place)
         cost += 0.1 * min(away, 8) + 0.03 * min(apart, 10) + 0.1 * number / len(one.places)
-        return cost - 0.4 * self._touches_used(place.span)
+        return cost - 0.4 * (place.beside in self._used)
 
     # What speaks against a place, whatever the field.
 
@@ -173,18 +172,11 @@ class Chooser:
         block = self._document.blocks[number]
         return 0.3 * block.boilerplate + 0.15 * (block.kind in (BlockKind.TITLE, BlockKind.IMAGE))
 
-    def _touches_used(self, span: Span) -> bool:
-        """Whether a value was already taken right beside a place: the amount beside a currency."""
-        return any(at in self._edges for at in (*range(span.start - 1, span.start + 1), *range(span.end, span.end + 2)))
-
-    def _use(self, span: Span) -> None:
-        self._used.add(span)
-        self._edges |= {span.start, span.end}
-
     def fills_field(self, span: Span) -> bool:
         """Whether a place is a whole line or cell, what follows a label in it, or an item between commas."""
         text = self._document.text
-        before, after = text[max(0, span.start - 2) : span.start].rstrip(), text[span.end : span.end + 2].lstrip(" .")
+        before = text[max(0, span.start - 2) : span.start].rstrip(" \u00a0")
+        after = text[span.end : span.end + 2].lstrip(" .")
         return before[-1:] in ("", "\n", "|", ":", ",") and (not after or after[0] in "\n|,;")
 
 

@@ -118,8 +118,9 @@ class _Scanner:
     def forms(self) -> Iterator[_Form]:
         while (found := _RUN.search(self.text, self._read_to)) is not None:
             form = None if self._is_other(found.start(), found.end()) else self._form(found.start(), found.end())
-            self._read_to = found.end() if form is None else form.span.end
+            self._read_to = found.end()
             if form is not None:
+                self._read_to = max(form.span.end, form.currency.span.end if form.currency else 0)
                 yield form
 
     def _is_other(self, start: int, end: int) -> bool:
@@ -213,6 +214,8 @@ class _Scanner:
         before = self._currencies.before(self.text, form.span.start, amount=amount)
         if before is None and self._char(form.span.start - 1) in ("-", "–"):
             before = self._currencies.before(self.text, form.span.start - 1, amount=amount)
+        if before is not None and before.span.start < self._read_to:
+            before = None  # it stands behind the number before
         self._read_scale(form, money=before is not None)
         after = None if form.percent else self._currencies.after(self.text, form.span.end, amount=amount)
         exact = after is not None and len(after.span) == 3 and before is not None and before.shared

@@ -36,7 +36,7 @@ class Place:
     """A place where a value stands, beginning in the document's block number `block`.
 
     `is_exact`: character for character, up to white space. `distance`: of several places the one that differs least
-    is the likelier.
+    is the likelier. `beside` is the amount that a currency belongs to.
     """
 
     span: Span
@@ -44,6 +44,7 @@ class Place:
     flags: tuple[str, ...] = ()
     distance: int = 0
     block: int = 0
+    beside: Span | None = None
 
 
 class Lookup:
@@ -167,7 +168,7 @@ class Lookup:
             if number.currency == code and number.currency_span is not None:
                 is_exact = number.currency_span.of(self._document.text) == code
                 flags = tuple(flag for flag in number.flags if flag == "ambiguous-currency")
-                yield Place(number.currency_span, is_exact, flags, int(not is_exact))
+                yield Place(number.currency_span, is_exact, flags, int(not is_exact), beside=number.span)
 
     def _contacts(self, value: str) -> Iterator[Place]:
         """Phones by their digits, e-mail addresses by the links that hold them."""
