@@ -184,6 +184,7 @@ def _load_reader(settings: Settings) -> Reader:
         loaded.tokenizer,
         options=settings.decode.options(),
         max_page_tokens=settings.prompt.max_page_tokens,
+        free=settings.schemas.free,
         meta={
             "model": loaded.name,
             "device": str(loaded.device),

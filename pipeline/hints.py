@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lookstruct.decoding.request import Hints
+from lookstruct.decoding.request import Candidate, Hints
+from lookstruct.pipeline.grounding.candidates import find_candidates
 from lookstruct.schemas.document import Block, BlockKind, Document
 
 if TYPE_CHECKING:
+    from lookstruct.pipeline.grounding.found import Found
     from lookstruct.pipeline.view import PageView
     from lookstruct.schemas.loader import Schema
 
 
-def make_hints(document: Document, view: PageView, schema: Schema) -> Hints:
-    """Everything the page offers as a guess; none of it can change the output."""
-    return Hints(page=view.text, rows=tuple(_rows(document)), schema=schema.grammar_schema)
+def make_hints(document: Document, view: PageView, schema: Schema, found: Found | None = None) -> Hints:
+    """Everything the page offers as a guess; none of it can change the output. `found` saves reading the page again."""
+    return Hints(
+        page=view.text,
+        candidates=tuple(_shown(find_candidates(document, found), view)),
+        rows=tuple(_rows(document)),
+        schema=schema.grammar_schema,
+    )
+
+
+def _shown(candidates: Iterable[Candidate], view: PageView) -> Iterator[Candidate]:
+    """The candidates that the model is shown, with their offsets in the view."""
+    for candidate in candidates:
+        start = view.from_document(candidate.start)
+        if start is not None:
+            yield replace(candidate, start=start)
 
 
 def _rows(document: Document) -> Iterator[tuple[str, ...]]:

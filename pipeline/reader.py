@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Completion, Hints, Options
-from lookstruct.pipeline.evidence import ground
+from lookstruct.pipeline.evidence import evidence_of
 from lookstruct.pipeline.prompt import Prompt, Prompter
 from lookstruct.pipeline.question import ask
 from lookstruct.pipeline.validate import validate
@@ -92,7 +92,7 @@ class Reader:
         return Record(
             value=result.value,
             data=result.data,
-            evidence=ground(result.data, document),
+            evidence=evidence_of(result.data, document, schema, completion, question.found),
             raw=completion.text,
             stats=completion.stats,
             url=document.url,

@@ -76,6 +76,9 @@ class SchemaSettings(Group):
         default=False,
         description="Check after decoding what cannot be enforced while decoding, instead of refusing it.",
     )
+    free: Annotated[bool, Flag("--free")] = Field(
+        default=False, description="Let values be written freely that the schema would hold to the page."
+    )
 
 
 class PromptSettings(Group):

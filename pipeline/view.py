@@ -47,6 +47,18 @@ class PageView:
         shift = self.pieces[at].span.start - self.pieces[at].start
         return Span(span.start + shift, span.end + shift)
 
+    def from_document(self, offset: int) -> int | None:
+        """Where the view shows the document's code point at `offset`; None if it does not.
+
+        >>> view = PageView("- Tea", (Piece(2, Span(10, 13)),))
+        >>> view.from_document(11), view.from_document(13)
+        (3, None)
+        """
+        at = bisect_right(self.pieces, offset, key=lambda piece: piece.span.start) - 1
+        if at < 0 or offset >= self.pieces[at].span.end:
+            return None
+        return self.pieces[at].start + offset - self.pieces[at].span.start
+
 
 Part = str | Span
 """Of a line: a marker of ours, or a range of the document."""
@@ -74,12 +86,12 @@ def show(
     """The view of `blocks`, one line each, with `remarks` in their places; with `links`, also each link's address."""
     every = [*remarks, *(_address(link) for link in document.links if links)]
     placed = _by_block(sorted(every), blocks)
-    sums = _summary_rows(blocks)
+    labelled = _labelled_rows(blocks)
     texts: list[str] = []
     pieces: list[Piece] = []
     at = 0
     for number, block in enumerate(blocks):
-        for part in _line(block, placed.get(number, ()), _gap(number, blocks, sums), number in sums):
+        for part in _line(block, placed.get(number, ()), _gap(number, blocks, labelled), number in labelled):
             text = part.of(document.text) if isinstance(part, Span) else part
             if isinstance(part, Span) and text:
                 pieces.append(Piece(at, part))
@@ -92,35 +104,39 @@ def _address(link: Link) -> Remark:
     return Remark(link.span.end, f" ({link.href})")
 
 
-def _gap(number: int, blocks: Sequence[Block], sums: Set[int]) -> str:
-    """What goes before a block: a blank line before headings, tables, and the sums under a table."""
+def _gap(number: int, blocks: Sequence[Block], labelled: Set[int]) -> str:
+    """What goes before a block: a blank line before headings and tables, and around labelled rows."""
     if number == 0:
         return ""
     block, above = blocks[number], blocks[number - 1]
     begins_table = block.table is not None and block.table != above.table and len(block.cells) > 2
-    begins_sums = number in sums and number - 1 not in sums
+    other_rows = (number in labelled) != (number - 1 in labelled)
     is_heading = block.kind in (BlockKind.HEADING, BlockKind.TITLE)
-    return "\n\n" if is_heading or begins_table or begins_sums else "\n"
+    return "\n\n" if is_heading or begins_table or other_rows else "\n"
 
 
-def _summary_rows(blocks: Sequence[Block]) -> frozenset[int]:
-    """The numbers of blocks that are two cells under a wider table: a label and a sum, not one more item."""
+def _labelled_rows(blocks: Sequence[Block]) -> frozenset[int]:
+    """The numbers of rows that are a label and its value, not one more item: the sums under a wider table, and the
+    rows of a table that has two columns and no headers."""
     widths: dict[int, int] = {}
+    headed: set[int] = set()
     for block in blocks:
         if block.table is not None:
             widths[block.table] = max(widths.get(block.table, 0), len(block.cells))
+            if any(cell.header for cell in block.cells):
+                headed.add(block.table)
     return frozenset(
         number
         for number, block in enumerate(blocks)
-        if block.table is not None and len(block.cells) == 2 and widths[block.table] > 2
+        if block.table is not None and len(block.cells) == 2 and (widths[block.table] > 2 or block.table not in headed)
     )
 
 
-def _line(block: Block, remarks: Sequence[Remark], gap: str, is_sum: bool) -> Iterator[Part]:
-    """A block's line: the gap before it, the marker of its kind, its text; a sum reads "label: value"."""
+def _line(block: Block, remarks: Sequence[Remark], gap: str, is_labelled: bool) -> Iterator[Part]:
+    """A block's line: the gap before it, the marker of its kind, its text; a labelled row reads "label: value"."""
     yield gap
     yield _marker(block)
-    if not is_sum:
+    if not is_labelled:
         yield from _remarked(block.span, remarks)
         return
     label, value = (cell.span for cell in block.cells)

@@ -15,3 +15,16 @@ def test_hints_hold_the_view_the_rows_and_the_schema_of_the_grammar() -> None:
     assert hints.page == view.text
     assert hints.rows == (("Name", "Price"), ("Mora", "45.50"), ("Free delivery",))
     assert hints.schema == schema.grammar_schema
+
+
+def test_candidates_stand_where_the_view_shows_them_and_only_if_it_does() -> None:
+    html = "<nav><a href=/x>Home 7 items</a></nav><h1>Lamp</h1><p>Price: 45.50 EUR and a long enough text to be a page."
+    document = clean(Page("", "https://shop.example/", html))
+    shown = [block for block in document.blocks if not block.boilerplate]
+    view = show(document, shown)
+    hints = make_hints(document, view, load_schema("name: str"))
+    prices = [candidate for candidate in hints.candidates if candidate.kind == "price"]
+    assert [(price.text, price.label) for price in prices] == [("45.50", "Price")]
+    assert hints.page[prices[0].start :].startswith("45.50")
+    assert all(0 <= candidate.start < len(hints.page) for candidate in hints.candidates)
+    assert not any("Home" in candidate.text for candidate in hints.candidates)

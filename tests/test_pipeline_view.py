@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.view import PageView, show, worth_showing
+from lookstruct.pipeline.view import PageView, Remark, show, worth_showing
 from lookstruct.schemas.document import Block, BlockKind, Document, Page, Span
 
 MARKUP = """<html><head><title>Shop</title></head><body>
@@ -59,6 +59,44 @@ def test_a_value_inside_a_line_maps_to_its_own_place_and_a_marker_to_none() -> N
     assert found.of(page.text) == "45.50"
     assert view.to_document(Span(view.text.index("##"), view.text.index("##") + 1)) is None
     assert view.to_document(Span(0, len(view.text))) is None
+
+
+def test_sums_under_a_table_stand_apart_as_label_and_value() -> None:
+    page = document(
+        "<table><tr><th>Item<th>Count<th>Price</tr><tr><td>Lamp<td>2<td>9.00</tr>"
+        "<tr><td colspan=2>Total<td>18.00</tr></table><p>Thanks"
+    )
+    view = show(page, page.blocks)
+    assert view.text == "Item | Count | Price\nLamp | 2 | 9.00\n\nTotal: 18.00\n\nThanks"
+    at = view.text.index("18.00")
+    found = view.to_document(Span(at, at + 5))
+    assert found is not None
+    assert found.of(page.text) == "18.00"
+
+
+def test_two_columns_without_headers_are_labels_and_values_and_with_headers_a_table() -> None:
+    plain = document("<p>x<table><tr><td>Number<td>17</tr><tr><td>Due<td>May</tr></table>")
+    headed = document("<table><tr><th>Item<th>Price</tr><tr><td>Tea<td>3</tr></table>")
+    assert show(plain, plain.blocks).text == "x\n\nNumber: 17\nDue: May"
+    assert show(headed, headed.blocks).text == "Item | Price\nTea | 3"
+
+
+def test_remarks_stand_behind_their_place_and_belong_to_no_place_of_the_page() -> None:
+    page = document("<p>Due 3 May 2024 or later")
+    view = show(page, page.blocks, remarks=[Remark(14, " (2024-05-03)")])
+    assert view.text == "Due 3 May 2024 (2024-05-03) or later"
+    at = view.text.index("2024-05-03")
+    assert view.to_document(Span(at, at + 10)) is None
+    assert view.from_document(page.text.index("or")) == view.text.index("or")
+
+
+def test_what_the_view_does_not_show_has_no_offset_in_it() -> None:
+    page = document()
+    shown = [block for block in page.blocks if not block.boilerplate]
+    view = show(page, shown)
+    assert view.from_document(page.text.index("Home")) is None
+    assert view.from_document(page.text.index("45.50")) == view.text.index("45.50")
+    assert view.from_document(len(page.text) + 5) is None
 
 
 def test_an_empty_view_maps_nothing() -> None:
