@@ -7,7 +7,9 @@ that pay, one forward evaluates everything under a tree mask, the walk commits w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence as Seq
+from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Seq
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lookstruct.decoding.closing import Closer
@@ -17,11 +19,12 @@ from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
 from lookstruct.decoding.measuring import cost_model
 from lookstruct.decoding.planner import Budget, Planner
-from lookstruct.decoding.request import Completion, Hints, Options
+from lookstruct.decoding.request import Completion, Hints, Options, Step
 from lookstruct.decoding.runner import Runner
-from lookstruct.decoding.sequence import Sequence, Step
+from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.sources import build_sources
 from lookstruct.decoding.sources.base import DraftRequest
+from lookstruct.decoding.stock import StockJudge
 from lookstruct.decoding.tree import DraftTree, lay_out
 from lookstruct.decoding.verify import Judge, walk
 from lookstruct.decoding.vocabulary import Vocabulary
@@ -29,6 +32,8 @@ from lookstruct.schemas.errors import ContextOverflow
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+CANNOT_DRAFT = "This model cannot verify drafts (recurrent state or alibi positions): decoded autoregressively."
 
 Job = tuple[Sequence, Drafter]
 """A sequence and who drafts for it."""
@@ -46,6 +51,11 @@ class Decoder:
         self._judge = judge
         self._cost = cost
 
+    @property
+    def can_draft(self) -> bool:
+        """Whether drafts can be verified at all."""
+        return True
+
     def generate(
         self,
         prompt_ids: Seq[int],
@@ -62,20 +72,29 @@ class Decoder:
         ContextOverflow if prompt and answer don't fit the model, SchemaError if the grammar can't be enforced.
         """
         job = self.begin(prompt_ids, grammar=grammar, hints=hints, options=options, on_text=on_text)
+        for _ in self.steps(job, cancel):
+            pass
+        return self.completion(job[0])
+
+    def steps(self, job: Job, cancel: Callable[[], bool] = lambda: False) -> Iterator[None]:
+        """Decode one sequence to its end, a forward an iteration: between two of them it may be looked at.
+
+        An iterator that is closed early gives the sequence's memory back at once.
+        """
         sequence = job[0]
         try:
             self.prefill(sequence, cancel)
-            start = time.perf_counter()
             while sequence.finish is None:
+                start = time.perf_counter()
                 if cancel():
                     sequence.finish = "cancelled"
-                    break
-                self.step([job])
-            sequence.emit()
-            sequence.stats.decode_s = time.perf_counter() - start
+                    sequence.emit()
+                else:
+                    self.step([job])
+                sequence.stats.decode_s += time.perf_counter() - start
+                yield
         finally:
             self._judge.release(sequence)
-        return _completion(sequence)
 
     def step(self, jobs: Seq[Job]) -> None:
         """One forward for each sequence that has not ended."""
@@ -112,8 +131,31 @@ class Decoder:
             on_text=on_text,
         )
         request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids))
-        sources = [] if options.mode == "autoregressive" else build_sources(request)
+        drafts = self.can_draft and options.mode != "autoregressive"
+        if not self.can_draft:
+            sequence.stats.notes.append(CANNOT_DRAFT)
+        sources = build_sources(request) if drafts else []
         return sequence, Drafter(sources, self.vocabulary)
+
+    def completion(self, sequence: Sequence) -> Completion:
+        """What came of a sequence that has ended."""
+        assert sequence.finish is not None
+        stats = sequence.stats
+        if sequence.repeats is not None and sequence.repeats.stopped:
+            stats.notes.append("A list repeated itself and was ended; its last items may stand on the page only once.")
+        stats.new_tokens = sequence.n_generated
+        stats.finish_reason = sequence.finish
+        stats.token_ids = sequence.generated
+        return Completion(
+            text=sequence.stream.text,
+            token_ids=stats.token_ids,
+            logprobs=sequence.logprobs,
+            finish_reason=sequence.finish,
+            stats=stats,
+            sources=tuple(sequence.origins),
+            pieces=tuple(self.vocabulary.token_bytes[token] for token in stats.token_ids),
+            steps=tuple(sequence.steps),
+        )
 
     def prefill(self, sequence: Sequence, cancel: Callable[[], bool] = lambda: False) -> None:
         """KV of the prompt but for its last token, which the first step evaluates together with the first drafts."""
@@ -141,7 +183,7 @@ class Decoder:
         _count(sequence, len(rows.token_ids), tree, walked.nodes, walked.tokens)
 
     def _draft(self, sequence: Sequence, drafter: Drafter, n_pending: int) -> DraftTree:
-        if sequence.options.mode == "autoregressive" or sequence.remaining <= 1:
+        if not drafter.sources or sequence.remaining <= 1:
             return DraftTree()
         budget = Budget(self.cost, n_pending, sequence.cache.length, sequence.options.nodes)
         offers = drafter.propose(sequence)
@@ -172,8 +214,18 @@ class Engine(Decoder):
         cost: CostModel | None = None,
     ) -> None:
         self.runner = Runner(model)
-        vocabulary = Vocabulary(tokenizer, self.runner.width, eos_ids or _eos_ids(model, tokenizer))
+        vocabulary = Vocabulary(
+            tokenizer, self.runner.width, _eos_ids(model, tokenizer) if eos_ids is None else eos_ids
+        )
         super().__init__(vocabulary, ModelJudge(self.runner), cost, self.runner.max_context)
+
+    @cached_property
+    def can_draft(self) -> bool:
+        """Tried once, on two branches of a tiny tree; a model that fails is decoded plainly from then on."""
+        if not self.runner.obeys_tree_mask:
+            self._judge = StockJudge(self.runner.model)
+            return False
+        return True
 
     @property
     def cost(self) -> CostModel:
@@ -204,20 +256,7 @@ def _count(sequence: Sequence, n_rows: int, tree: DraftTree, accepted: list[int]
     for node in accepted:
         origin = tree.nodes[node].origin
         stats.accepted[origin] = stats.accepted.get(origin, 0) + 1
-    sequence.steps.append(Step(n_rows, len(tree), tokens))
-
-
-def _completion(sequence: Sequence) -> Completion:
-    assert sequence.finish is not None
-    stats = sequence.stats
-    if sequence.repeats is not None and sequence.repeats.stopped:
-        stats.notes.append("A list repeated itself and was ended; its last items may stand on the page only once.")
-    stats.new_tokens = sequence.n_generated
-    stats.finish_reason = sequence.finish
-    stats.token_ids = sequence.generated
-    return Completion(
-        sequence.stream.text, stats.token_ids, sequence.logprobs, sequence.finish, stats, tuple(sequence.origins)
-    )
+    sequence.steps.append(Step(n_rows, len(tree), tokens, sequence.n_generated - tokens))
 
 
 def _eos_ids(model: Any, tokenizer: Any) -> list[int]:

@@ -82,11 +82,25 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One forward: it evaluated `rows`, `nodes` of them drafted, and `accepted` tokens came out of it.
+
+    The first of these is generated token number `start`; the tokens between two steps were forced and cost no logits.
+    """
+
+    rows: int
+    nodes: int
+    accepted: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """What the model wrote: `text` is the concatenation of all streamed pieces.
 
     `logprobs` holds one natural log-probability per token, in the masked distribution the token was chosen from
-    (a forced token has 0.0); `sources` names per token who drafted it ("model" where nobody did, "forced").
+    (a forced token has 0.0); `sources` names per token who drafted it ("model" where nobody did, "forced"); `pieces`
+    are the tokens' bytes (none for a control token), `steps` the forwards.
     """
 
     text: str
@@ -95,3 +109,5 @@ class Completion:
     finish_reason: FinishReason
     stats: Stats
     sources: Sequence[str] = field(default_factory=tuple)
+    pieces: Sequence[bytes] = field(default_factory=tuple)
+    steps: Sequence[Step] = field(default_factory=tuple)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from lookstruct.decoding.cache import KVCache
 from lookstruct.decoding.closing import MARGIN, Closer
 from lookstruct.decoding.constraint import Bitmask, Constraint, single_bit
 from lookstruct.decoding.cursor import JsonReader
 from lookstruct.decoding.repeats import RepeatGuard
-from lookstruct.decoding.request import FinishReason, Options
+from lookstruct.decoding.request import FinishReason, Options, Step
 from lookstruct.decoding.sampler import Choice, Sampler
 from lookstruct.decoding.stream import TextStream
 from lookstruct.decoding.vocabulary import Vocabulary
@@ -18,15 +17,6 @@ from lookstruct.schemas.record import Stats
 
 CLOSING_ZONE = 128
 """Tokens before the limit, beyond what closing takes, from which on closing is watched for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One forward, for the trace: `accepted` tokens came out of it, `nodes` were drafted, `rows` evaluated."""
-
-    rows: int
-    nodes: int
-    accepted: int
 
 
 class Sequence:
