@@ -25,6 +25,8 @@ _BASE = 0.12  # score of a candidate that fits and has nothing else to say for i
 _AROUND = 0.9  # what a likeness counts that needs the names of the objects around the field
 _NAMED_LINE = 80
 _NAMED = 0.9
+_NAMED_ALIKE = 0.8  # likeness of a field's name and what a line begins with
+_PRICE = 1.5  # how a price fits a field that asks for one
 _LEAD = re.compile(r"(?<=\w)[:.]?\s+(?=\S)")
 
 
@@ -47,7 +49,7 @@ class Field:
         self.kind = kind
         self.fitting = sorted(fitting, key=lambda scored: scored.candidate.start)
         self.best = sorted(self.fitting, key=lambda scored: -scored.score)[:BEST]
-        self.told = any(scored.likeness >= TOLD for scored in self.best)
+        self.told = any(scored.likeness >= TOLD or scored.score >= _PRICE * _BASE for scored in self.best)
         self._starts = [scored.candidate.start for scored in self.fitting]
         self._best = {id(scored) for scored in self.best}
 
@@ -98,7 +100,7 @@ class FieldFinder:
         if self._named_lines is None:
             self._named_lines = _by_lead(self._candidates)
         for lead, values in self._named_lines.items():
-            if similarity(name, words(lead)) >= _NAMED:
+            if similarity(name, words(lead)) >= _NAMED_ALIKE:
                 yield from (Scored(value, (string(value.text),), _NAMED, _NAMED) for value in values)
 
 

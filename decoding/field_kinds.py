@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -23,7 +24,7 @@ FITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "time": {"time": 1.0},
         "code": {"code": 1.0, "cell": 0.7, "line": 0.1, "heading": 0.1, "phone": 0.1},
         "line": {"cell": 0.7, "line": 1.0, "heading": 0.4},
-        "text": {"cell": 1.0, "line": 0.6, "heading": 0.8, "code": 0.2, "time": 0.1, "price": 0.05},
+        "text": {"cell": 0.85, "line": 0.7, "heading": 0.75, "code": 0.2, "time": 0.1, "price": 0.05},
     }
 )
 """For each kind of field, how well each kind of candidate fits it."""
@@ -41,6 +42,7 @@ _BY_FORMAT = {
 _BY_SOURCE = {"date": "date", "datetime": "date", "duration": "duration", "link": "url", "line": "line"}
 _BY_NAME = {"email": "email", "phone": "phone", "fax": "phone", "time": "time", "link": "url", "image": "url"}
 _CODES = frozenset({"number", "sku", "isbn", "ean", "gtin", "iban", "postal", "zip"})
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T|$)")
 _FEW = 24  # members up to which an enum is a closed list of words rather than the page's own values
 
 
@@ -85,9 +87,11 @@ def ways_to_write(candidate: Candidate, node: SchemaNode) -> tuple[bytes, ...]:
         return tuple(string(form) for form in time_forms(candidate.text))
     if node.source == "link" and "://" not in candidate.text:
         return ()
-    if node.format == "date" and (candidate.kind != "date" or "T" in candidate.text):
+    if node.format in ("date", "date-time") and not _DATE.match(candidate.text):
         return ()
-    if node.format == "date-time" and candidate.kind == "date" and "T" not in candidate.text:
+    if node.format == "date":
+        return (string(candidate.text[:10]),)
+    if node.format == "date-time" and "T" not in candidate.text:
         return (string(candidate.text + "T00:00:00"),)
     return (string(candidate.text),)
 

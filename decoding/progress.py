@@ -46,7 +46,7 @@ class Progress:
 
     def __init__(self, hints: Hints, page: PageText) -> None:
         self.page = page
-        self.last = 0
+        self.last = page.body
         self.keeps_zeros: bool | None = None  # whether numbers were written as 15.00 rather than 15 or 15.0
         self.done: dict[Path, Done] = {}
         self.items: dict[Path, dict[int, dict[Path, Done]]] = {}  # array -> index -> place in the item -> value
@@ -84,7 +84,7 @@ class Progress:
 
     def _restart(self) -> None:
         self._recorder, self._seen = _Recorder(), b""
-        self.last, self.keeps_zeros = 0, None
+        self.last, self.keeps_zeros = self.page.body, None
         self.done.clear()
         self.items.clear()
         self.n_done.clear()
