@@ -227,6 +227,10 @@ class Engine(Decoder):
             return False
         return True
 
+    def forget_prefixes(self) -> None:
+        """Free the KV kept from earlier prompts."""
+        self._judge.forget()
+
     @property
     def cost(self) -> CostModel:
         """The machine's cost curve, measured at its first use and remembered on disk."""

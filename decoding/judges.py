@@ -31,6 +31,10 @@ class ModelJudge:
         """Keep the prompt's KV for the next page."""
         self._prefixes.give(sequence.cache, sequence.n_prompt)
 
+    def forget(self) -> None:
+        """Free the buffers of earlier prompts."""
+        self._prefixes.clear()
+
     def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> ModelVerdicts:
         """Run the model over `rows`."""
         n_pending = len(sequence.pending)

@@ -6,7 +6,8 @@ exactly as the model would have given them; seconds follow from a cost curve.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence as Seq
+from collections.abc import Callable
+from collections.abc import Sequence as Seq
 
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.engine import Decoder
@@ -29,6 +30,9 @@ class Recording:
 
     def release(self, sequence: Sequence) -> None:
         """Nothing to keep."""
+
+    def forget(self) -> None:
+        """Nothing was kept."""
 
     def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Recording:  # noqa: ARG002
         """No forward: the answers are known."""

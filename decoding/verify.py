@@ -39,6 +39,10 @@ class Judge(Protocol):
         """The sequence has ended: its cache may serve another."""
         ...
 
+    def forget(self) -> None:
+        """Let go of what was kept for later sequences."""
+        ...
+
     def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Verdicts:
         """One forward over `rows`."""
         ...

@@ -132,6 +132,11 @@ def _labelled_rows(blocks: Sequence[Block]) -> frozenset[int]:
     )
 
 
+def _filled(block: Block) -> list[Span]:
+    """The cells of a row that say something."""
+    return [cell.span for cell in block.cells if len(cell.span)]
+
+
 def _line(block: Block, remarks: Sequence[Remark], gap: str, is_labelled: bool) -> Iterator[Part]:
     """A block's line: the gap before it, the marker of its kind, its text; a labelled row reads "label: value"."""
     yield gap
@@ -139,7 +144,7 @@ def _line(block: Block, remarks: Sequence[Remark], gap: str, is_labelled: bool) 
     if not is_labelled:
         yield from _remarked(block.span, remarks)
         return
-    label, value = (cell.span for cell in block.cells)
+    label, value = _filled(block)
     yield from _remarked(label, [r for r in remarks if r.at <= label.end])
     yield ": "
     yield from _remarked(value, [r for r in remarks if r.at > label.end])

@@ -179,3 +179,23 @@ def test_plain_decoding_equals_generate_of_transformers() -> None:
             torch.tensor([prompt]), max_new_tokens=30, do_sample=False, eos_token_id=[2], pad_token_id=0
         )[0, len(prompt) :].tolist()
         assert list(ours.token_ids) == theirs, family
+
+
+@pytest.mark.parametrize("family", tiny.CANNOT_DRAFT)
+def test_a_model_that_cannot_verify_drafts_is_decoded_plainly_and_says_so(family: str) -> None:
+    eng = engine(family, torch.float32)
+    prompt = tiny.tokenizer()(PROMPT)["input_ids"]
+    assert not eng.can_draft
+    made = eng.generate(prompt, options=Options(max_new_tokens=20, mode="lookahead"))
+    theirs = tiny.model(family, 0, torch.float32).generate(
+        torch.tensor([prompt]), max_new_tokens=20, do_sample=False, eos_token_id=[2], pad_token_id=0
+    )
+    assert list(made.token_ids) == theirs[0, len(prompt) :].tolist()
+    assert "cannot verify drafts" in made.stats.notes[0]
+    held = eng.generate(prompt, grammar=GRAMMARS["json"], options=Options(max_new_tokens=80))
+    assert held.finish_reason in ("grammar", "closed", "eos")
+    assert eng.generate(prompt, grammar=GRAMMARS["json"], options=Options(max_new_tokens=80)).text == held.text
+
+
+def test_every_other_family_can_draft() -> None:
+    assert all(engine(family).can_draft for family in tiny.CONFIGS)

@@ -74,12 +74,20 @@ CONFIGS: dict[str, Any] = {
     "cohere": lambda: transformers.CohereConfig(**COMMON, logit_scale=0.25),
 }
 
+CANNOT_DRAFT: dict[str, Any] = {
+    "bloom": lambda: transformers.BloomConfig(vocab_size=WIDTH, hidden_size=48, n_layer=2, n_head=4, eos_token_id=2),
+    "mamba": lambda: transformers.MambaConfig(
+        vocab_size=WIDTH, hidden_size=48, num_hidden_layers=2, state_size=8, eos_token_id=2
+    ),
+}
+"""Families whose drafts cannot be verified: alibi positions, recurrent state."""
+
 
 @cache
 def model(family: str, seed: int = 0, dtype: torch.dtype = torch.float64) -> PreTrainedModel:
     """A random model of `family`; weights are scaled up so that its argmax depends on more than the last token."""
     torch.manual_seed(seed)
-    config = CONFIGS[family]()
+    config = (CONFIGS | CANNOT_DRAFT)[family]()
     config._experts_implementation = "eager"  # the grouped kernel has no float64
     made = transformers.AutoModelForCausalLM.from_config(config)
     with torch.no_grad():

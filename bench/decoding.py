@@ -1,0 +1,127 @@
+"""Every way to decode, on the same pages with the same model in one run: tokens, forwards, seconds.
+
+    python -m bench.decoding --pages invoice,product,recipe,article        # all arms, interleaved
+    python -m bench.decoding --pages invoice --arms "autoregressive,all (automatic)" --repeats 3
+
+Arms take turns page by page, so that a machine whose speed drifts drifts for all of them. Ratios are against our own
+autoregressive arm on the same page in the same round; the median over pages is what to quote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from bench.arms import Arm, Run, our_arms, ours, outlines_arm, prompt_lookup_arm
+from bench.questions import cases, chosen
+from lookstruct.decoding.engine import Engine
+from lookstruct.decoding.loading import load_model
+
+BASE = "autoregressive"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Parse, run, print, keep."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", help="names, separated by commas; all if left out")
+    parser.add_argument("--half", choices=("tune", "test"))
+    parser.add_argument("--arms", help="names, separated by commas; all if left out")
+    parser.add_argument("--model", default="bundled")
+    parser.add_argument("--dtype", default="auto")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="write every run there")
+    args = parser.parse_args(argv)
+    pages = chosen(args.pages.split(",") if args.pages else None, args.half)
+    runs = compare(pages, args.model, args.dtype, args.arms.split(",") if args.arms else None, args.repeats)
+    sys.stdout.write(f"{hardware()}; model {args.model}, dtype {args.dtype}\n\n{table(runs)}\n")
+    if args.json:
+        args.json.write_text(json.dumps([asdict(run) for run in runs]), encoding="utf-8")
+
+
+def compare(pages: Sequence[object], model: str, dtype: str, names: Sequence[str] | None, repeats: int) -> list[Run]:
+    """All runs, arms interleaved on every page."""
+    loaded = load_model(model, dtype=dtype)
+    engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids)
+    engine.cost  # noqa: B018  measured before the clock runs
+    arms = _arms(engine, loaded, names)
+    runs: list[Run] = []
+    for case in cases(pages, loaded.tokenizer):  # type: ignore[arg-type]
+        for _ in range(repeats):
+            for name, arm in arms.items():
+                run = arm(case)
+                runs.append(run)
+                sys.stderr.write(
+                    f"{run.page:18} {name:30} {len(run.token_ids):5} tokens {run.forwards:5} forwards "
+                    f"prefill {run.prefill_s:6.2f} s decode {run.decode_s:7.2f} s\n"
+                )
+    return runs
+
+
+def _arms(engine: Engine, loaded: object, names: Sequence[str] | None) -> Mapping[str, Arm]:
+    arms: dict[str, Arm] = {name: ours(name, engine, options) for name, options in our_arms().items()}
+    arms["outlines + transformers"] = outlines_arm(loaded)  # type: ignore[arg-type]
+    arms["transformers prompt lookup"] = prompt_lookup_arm(loaded, engine)  # type: ignore[arg-type]
+    unknown = set(names or ()) - set(arms)
+    if unknown:
+        raise SystemExit(f"no such arms: {', '.join(sorted(unknown))}; there are {', '.join(arms)}")
+    return {name: arm for name, arm in arms.items() if names is None or name in names}
+
+
+def table(runs: Sequence[Run]) -> str:
+    """Medians over pages, one row an arm, in Markdown."""
+    head = "| arm | pages | identical | tokens/forward | nodes/forward | prefill s | decode s | page s | decode speed-up | overhead |"  # noqa: E501
+    lines = [head, "|" + "---|" * 10]
+    for arm in dict.fromkeys(run.arm for run in runs):
+        mine = _by_page([run for run in runs if run.arm == arm])
+        base = _by_page([run for run in runs if run.arm == BASE])
+        shared = [page for page in mine if page in base]
+        same = sum(mine[page].token_ids == base[page].token_ids for page in shared)
+        ratios = [base[page].decode_s / mine[page].decode_s for page in shared]
+        values = list(mine.values())
+        lines.append(
+            f"| {arm} | {len(values)} | {same}/{len(shared)} "
+            f"| {statistics.median(v.tokens_per_forward for v in values):.2f} "
+            f"| {statistics.median(v.nodes / max(1, v.forwards) for v in values):.1f} "
+            f"| {statistics.median(v.prefill_s for v in values):.2f} "
+            f"| {statistics.median(v.decode_s for v in values):.2f} "
+            f"| {statistics.median(v.prefill_s + v.decode_s for v in values):.2f} "
+            f"| {f'{statistics.median(ratios):.2f}x' if ratios else '-'} "
+            f"| {statistics.median(100 * v.overhead_s / v.decode_s for v in values):.1f}% |"
+        )
+    return "\n".join(lines)
+
+
+def _by_page(runs: Sequence[Run]) -> dict[str, Run]:
+    """The run with the median decode time of each page."""
+    pages: dict[str, list[Run]] = {}
+    for run in runs:
+        pages.setdefault(run.page, []).append(run)
+    return {page: sorted(some, key=lambda r: r.decode_s)[len(some) // 2] for page, some in pages.items()}
+
+
+def hardware() -> str:
+    """What the figures were taken on."""
+    model = next(
+        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.processor()
+    )
+    device = (
+        torch.cuda.get_device_name() if torch.cuda.is_available() else f"{model}, {torch.get_num_threads()} threads"
+    )
+    return f"{device}; torch {torch.__version__}, Python {platform.python_version()}"
+
+
+def _cpuinfo() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+if __name__ == "__main__":
+    main()
