@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from time import perf_counter
 from typing import Any, Literal
 
 import llguidance
@@ -64,6 +65,13 @@ class Grammar:
             raise SchemaError(f"The {self.kind} grammar cannot be read: {exc}.") from exc
 
 
+@dataclass(slots=True)
+class Meter:
+    """Seconds spent in the grammar engine by a state and all its forks."""
+
+    seconds: float = 0.0
+
+
 class Constraint:
     """The grammar's state after a prefix. `mask` and `forced` look, `advance` moves, `fork` copies.
 
@@ -71,9 +79,10 @@ class Constraint:
     `validate_tokens` would take (one canonical token), and a draft must not smuggle another in.
     """
 
-    __slots__ = ("_forced", "_mask", "_matcher", "_words")
+    __slots__ = ("_forced", "_mask", "_matcher", "_words", "meter")
 
-    def __init__(self, matcher: llguidance.LLMatcher, words: int) -> None:
+    def __init__(self, matcher: llguidance.LLMatcher, words: int, meter: Meter | None = None) -> None:
+        self.meter = meter or Meter()
         self._matcher = matcher
         self._words = words
         self._mask: Bitmask | None = None
@@ -92,12 +101,14 @@ class Constraint:
     def mask(self) -> Bitmask:
         """The allowed ids; computed once per state and not to be written to."""
         if self._mask is None:
+            start = perf_counter()
             mask = np.zeros((1, self._words), np.int32)
             llguidance.numpy.fill_next_token_bitmask(self._matcher, mask, 0)
             if self._matcher.is_error():
                 raise SchemaError(f"The grammar engine gave up: {self._matcher.get_error()}.")
             self._mask = mask[0]
             self._forced = single_bit(self._mask)
+            self.meter.seconds += perf_counter() - start
         return self._mask
 
     def forced(self) -> int | None:
@@ -116,7 +127,7 @@ class Constraint:
 
     def fork(self) -> Constraint:
         """An independent copy of this state."""
-        return Constraint(self._matcher.deep_copy(), self._words)
+        return Constraint(self._matcher.deep_copy(), self._words, self.meter)
 
     def after(self, token: int) -> Constraint:
         """The state one token further; this one stays."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lookstruct.decoding.closing import Closer
-from lookstruct.decoding.constraint import Grammar, GrammarCompiler
+from lookstruct.decoding.constraint import Grammar, GrammarCompiler, Meter
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
@@ -164,7 +164,7 @@ class Decoder:
         sequence.stats.prefill_s = time.perf_counter() - start
 
     def _advance(self, sequence: Sequence, drafter: Drafter) -> None:
-        clock = _Clock(sequence.stats)
+        clock = _Clock(sequence)
         pending = sequence.pending
         tree = self._draft(sequence, drafter, len(pending))
         clock.lap("draft_s")
@@ -240,16 +240,20 @@ class Engine(Decoder):
 
 
 class _Clock:
-    """Splits a step's time among the fields of its stats."""
+    """Splits a step's time among the fields of its stats; time in the grammar engine has a field of its own."""
 
-    def __init__(self, stats: Any) -> None:
-        self._stats, self._last = stats, time.perf_counter()
+    def __init__(self, sequence: Sequence) -> None:
+        self._stats = sequence.stats
+        self._meter = Meter() if sequence.constraint is None else sequence.constraint.meter
+        self._last, self._grammar = time.perf_counter(), self._meter.seconds
 
     def lap(self, name: str) -> None:
         """Add the time since the last lap to field `name`."""
-        now = time.perf_counter()
-        setattr(self._stats, name, getattr(self._stats, name) + now - self._last)
-        self._last = now
+        now, grammar = time.perf_counter(), self._meter.seconds
+        in_grammar = grammar - self._grammar
+        setattr(self._stats, name, getattr(self._stats, name) + now - self._last - in_grammar)
+        self._stats.grammar_s += in_grammar
+        self._last, self._grammar = now, grammar
 
 
 def _count(sequence: Sequence, n_rows: int, tree: DraftTree, accepted: list[int], tokens: int) -> None:
