@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812  its usual name
 from numpy.typing import NDArray
 from transformers import AttentionInterface
 
@@ -78,7 +78,7 @@ def tree_attention(
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
     """Attention for one layer: query [1, heads, n, d], key and value [1, kv_heads, m, d] -> [1, n, heads, d]."""
-    _, heads, n, dim = query.shape
+    heads, n, dim = query.shape[1:]
     kv_heads = key.shape[1]
     groups = heads // kv_heads
     window = sliding_window if sliding_window is not None else getattr(module, "sliding_window", None)
@@ -126,7 +126,7 @@ AttentionInterface.register(NAME, tree_attention)
 
 @contextmanager
 def attending(configs: list[Any], tree: TreeMask) -> Iterator[None]:
-    """Within it, the models of `configs` attend by `tree`; afterwards they are as they were, for whoever shares them."""
+    """Within it, the models of `configs` attend by `tree`; afterwards they are as they were, for all who share them."""
     token = _mask.set(tree)
     before = [config._attn_implementation for config in configs]
     try:

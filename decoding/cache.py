@@ -16,7 +16,7 @@ GROWTH = 256
 """Slots that a full buffer grows by at least; it doubles up to a point so that growth is rare."""
 
 
-class BufferLayer(CacheLayerMixin):  # type: ignore[misc]
+class BufferLayer(CacheLayerMixin):
     """One layer's keys and values, shape [1, heads, capacity, head_dim]; `length` slots are in use.
 
     Every layer keeps the full length, windowed ones too: which keys a windowed layer may see is the mask's business
@@ -25,9 +25,12 @@ class BufferLayer(CacheLayerMixin):  # type: ignore[misc]
 
     is_sliding = False
     is_croppable = True
+    keys: torch.Tensor  # the base class has None before the first rows; `is_initialized` says so here
+    values: torch.Tensor
+    device: torch.device
 
     def __init__(self, capacity: int = GROWTH) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.length = 0
         self._capacity = capacity
 
@@ -39,7 +42,11 @@ class BufferLayer(CacheLayerMixin):  # type: ignore[misc]
         self.is_initialized = True
 
     def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        *args: Any,  # noqa: ARG002  the base class's signature
+        **kwargs: Any,  # noqa: ARG002
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Append rows [1, heads, n, head_dim] in place; returns views of all rows in use."""
         if not self.is_initialized:
@@ -94,11 +101,12 @@ class BufferLayer(CacheLayerMixin):  # type: ignore[misc]
         return self.keys.nbytes + self.values.nbytes if self.is_initialized else 0
 
 
-class KVCache(Cache):  # type: ignore[misc]
+class KVCache(Cache):
     """All layers' buffers of one sequence; `token_ids` are the committed tokens whose rows it holds."""
 
     def __init__(self, capacity: int = GROWTH) -> None:
-        super().__init__(layers=[])
+        self.buffers: list[BufferLayer] = []
+        super().__init__(layers=self.buffers)  # type: ignore[arg-type]  # one list under two names, ours with its type
         self.capacity = capacity
         self.token_ids: list[int] = []
 
@@ -106,10 +114,9 @@ class KVCache(Cache):  # type: ignore[misc]
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Append rows to one layer, made on its first use."""
-        while len(self.layers) <= layer_idx:
-            self.layers.append(BufferLayer(self.capacity))
-        keys, values = self.layers[layer_idx].update(key_states, value_states, *args, **kwargs)
-        return keys, values
+        while len(self.buffers) <= layer_idx:
+            self.buffers.append(BufferLayer(self.capacity))
+        return self.buffers[layer_idx].update(key_states, value_states, *args, **kwargs)
 
     @property
     def length(self) -> int:
@@ -121,7 +128,7 @@ class KVCache(Cache):  # type: ignore[misc]
         assert len(token_ids) == len(rows)
         start = self.length
         slots: dict[torch.device, torch.Tensor] = {}
-        for layer in self.layers:
+        for layer in self.buffers:
             if layer.is_initialized:
                 if layer.device not in slots:
                     slots[layer.device] = torch.tensor([start + r for r in rows], dtype=torch.long, device=layer.device)
@@ -130,13 +137,13 @@ class KVCache(Cache):  # type: ignore[misc]
 
     def truncate(self, length: int) -> None:
         """Forget everything from position `length` on."""
-        for layer in self.layers:
+        for layer in self.buffers:
             layer.length = min(layer.length, length)
         del self.token_ids[length:]
 
     def nbytes(self) -> int:
         """Bytes allocated over all layers."""
-        return sum(layer.nbytes() for layer in self.layers)
+        return sum(layer.nbytes() for layer in self.buffers)
 
 
 def _buffer(like: torch.Tensor, capacity: int) -> torch.Tensor:

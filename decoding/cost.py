@@ -61,7 +61,10 @@ class CostModel:
 
 
 def measure(
-    body: Callable[[int], None], head: Callable[[int], None], limit_s: float = 8.0, clock: Callable[[], float] = time.perf_counter
+    body: Callable[[int], None],
+    head: Callable[[int], None],
+    limit_s: float = 8.0,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> CostModel:
     """Time `body(n)` and `head(n)` at the points of the curve, the fastest of a few tries each, within `limit_s`.
 

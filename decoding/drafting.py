@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Sequence as Seq
 from itertools import pairwise
 
 from lookstruct.decoding.calibration import Calibration
 from lookstruct.decoding.planner import MAX_DRAFT_BYTES, Offer, calibrated
+from lookstruct.decoding.prefix import shared_length
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftSource
 from lookstruct.decoding.sources.window import LookaheadWindow
@@ -50,10 +50,10 @@ class Drafter:
     def _matched(self, draft: Draft, truth: bytes, tokens: Seq[int]) -> tuple[int, bool]:
         """How many of `tokens` the draft said, and whether it then said something else."""
         if draft.tokens:
-            n = len(os.path.commonprefix([list(draft.tokens), list(tokens)]))
+            n = shared_length(draft.tokens, tokens)
             return n, n < min(len(draft.tokens), len(tokens))
         text = draft.text[:MAX_DRAFT_BYTES]
-        same = len(os.path.commonprefix([text, truth]))
+        same = shared_length(text, truth)
         ends = [0]
         for token in tokens:
             ends.append(ends[-1] + len(self._vocabulary.token_bytes[token]))

@@ -56,7 +56,7 @@ class ModelVerdicts:
         self._block = block
         self._logits: dict[int, torch.Tensor] = {}
 
-    def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:
+    def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:  # noqa: ARG002
         """See `Verdicts.choose`."""
         if node not in self._logits:
             self._compute(node)

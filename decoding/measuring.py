@@ -35,7 +35,7 @@ def cost_model(runner: Runner, *, remember: bool = True) -> CostModel:
 def _measure(runner: Runner) -> CostModel:
     cache = KVCache(CONTEXT + 256)
     runner.prefill(cache, [1 + i % 50 for i in range(min(CONTEXT, runner.max_context // 2))])
-    hidden_size = int(runner.model.get_output_embeddings().weight.shape[1])  # type: ignore[union-attr,index]
+    hidden_size = runner.hidden_size
     hidden = torch.zeros(128, hidden_size, dtype=runner.dtype, device=runner.device)
 
     def body(n: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Sequence
 
 from lookstruct.decoding.cache import KVCache
@@ -22,7 +21,7 @@ class PrefixPool:
         """A cache holding the longest known prefix of the prompt; its last token is always left to be evaluated."""
         best, shared = None, SHORTEST - 1
         for cache in self._idle:
-            n = min(len(os.path.commonprefix([cache.token_ids, list(prompt_ids)])), len(prompt_ids) - 1)
+            n = min(shared_length(cache.token_ids, prompt_ids), len(prompt_ids) - 1)
             if n > shared:
                 best, shared = cache, n
         if best is None:
@@ -40,3 +39,12 @@ class PrefixPool:
     def clear(self) -> None:
         """Free all buffers."""
         self._idle.clear()
+
+
+def shared_length(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many elements two sequences have in common at their beginning.
+
+    >>> shared_length([1, 2, 3], (1, 2, 4)), shared_length(b"ab", b"abc")
+    (2, 2)
+    """
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

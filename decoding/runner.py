@@ -71,6 +71,12 @@ class Runner:
         return int(embeddings.weight.shape[0])
 
     @property
+    def hidden_size(self) -> int:
+        """Width of a hidden state."""
+        embeddings: Any = self.model.get_output_embeddings()
+        return int(embeddings.weight.shape[1])
+
+    @property
     def max_context(self) -> int:
         """Positions the model was made for; a very large number where it does not say."""
         config: Any = self.model.config.get_text_config(decoder=True)
@@ -128,7 +134,7 @@ class Runner:
         """Whether two branches of a tree come out as they do on their own (alibi and recurrent models fail this)."""
         try:
             return self._try_tree()
-        except Exception:  # any failure means the same: this model cannot run a tree  # noqa: BLE001
+        except Exception:  # any failure means the same: this model cannot run a tree
             return False
 
     def _try_tree(self) -> bool:
@@ -140,7 +146,7 @@ class Runner:
         chain.commit([a], [0])
         rest = self.hidden(chain, Rows.chain([c, d], 1))
         own = torch.cat([first, rest]).float()
-        if any(layer.length != 3 for layer in chain.layers) or not chain.layers:
+        if any(layer.length != 3 for layer in chain.buffers) or not chain.buffers:
             return False
         with torch.no_grad():
             stock = self._base(input_ids=torch.tensor([[a, c, d]], device=self.device), use_cache=False)
@@ -179,4 +185,8 @@ def _heads(linear: Any, config: Any) -> Iterator[Callable[[torch.Tensor], torch.
     for name, sign in (("logit_scale", 1), ("logits_scaling", -1)):
         scale = getattr(config, name, None)
         if scale:
-            yield lambda h, f=float(scale) ** sign: linear(h) * f
+            yield _scaled(linear, float(scale) ** sign)
+
+
+def _scaled(linear: Any, factor: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda h: linear(h) * factor

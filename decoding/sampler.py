@@ -72,9 +72,7 @@ def _restrict(logits: torch.Tensor, mask: Bitmask | None) -> tuple[torch.Tensor,
     return row.masked_fill(~allowed.to(row.device, torch.bool), -torch.inf), None
 
 
-def _penalise(
-    row: torch.Tensor, ids: NDArray[np.int64] | None, prefix: Sequence[int], penalty: float
-) -> torch.Tensor:
+def _penalise(row: torch.Tensor, ids: NDArray[np.int64] | None, prefix: Sequence[int], penalty: float) -> torch.Tensor:
     """Repetition penalty (Keskar et al. 2019, section 4.1): divide positive, multiply negative logits of seen ids."""
     seen = np.unique(np.asarray(prefix, dtype=np.int64))
     where = seen[seen < row.shape[0]] if ids is None else np.flatnonzero(np.isin(ids, seen))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lookstruct.decoding.constraint import single_bit
+from lookstruct.decoding.runner import Rows
 from lookstruct.decoding.sampler import Choice
 from lookstruct.decoding.sequence import Sequence
-from lookstruct.decoding.tree import ROOT, DraftTree, Rows
+from lookstruct.decoding.tree import ROOT, DraftTree
 
 
 class Verdicts(Protocol):

@@ -24,7 +24,7 @@ SCHEMA: dict[str, Any] = {
         "name": {"type": "string", "maxLength": 20},
         "price": {"anyOf": [{"type": "number"}, {"type": "null"}]},
         "tags": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 8}},
-        "kind": {"enum": ["a", "b\"c", "d"]},
+        "kind": {"enum": ["a", 'b"c', "d"]},
         "ok": {"type": "boolean"},
     },
     "required": ["name", "price", "tags", "kind", "ok"],
@@ -73,7 +73,9 @@ def engine(family: str, dtype: torch.dtype = torch.float64, seed: int = 0) -> En
     return Engine(tiny.model(family, seed, dtype), tiny.tokenizer(), cost=CostModel.free())
 
 
-def both(eng: Engine, grammar: Grammar | None, options: dict[str, Any], lies: int, prompt_text: str = PROMPT) -> tuple[Completion, Completion]:
+def both(
+    eng: Engine, grammar: Grammar | None, options: dict[str, Any], lies: int, prompt_text: str = PROMPT
+) -> tuple[Completion, Completion]:
     prompt = tiny.tokenizer()(prompt_text)["input_ids"]
     plain = eng.generate(prompt, grammar=grammar, options=Options(mode="autoregressive", **options))
     Oracle.truth, Oracle.lies = tuple(plain.token_ids), random.Random(lies)

@@ -83,7 +83,9 @@ class LookaheadWindow:
         if not context.token_ids:
             return []
         tails = self.pool.get(context.token_ids[-1])
-        return [Draft(tokens=tail, p=0.5 / (rank + 1), q=0.6, kind=f"rank{min(rank, 3)}") for rank, tail in enumerate(tails)]
+        return [
+            Draft(tokens=tail, p=0.5 / (rank + 1), q=0.6, kind=f"rank{min(rank, 3)}") for rank, tail in enumerate(tails)
+        ]
 
     def observe(self, context: DraftContext, n_new: int) -> None:
         """Accepted text is a trajectory too."""
