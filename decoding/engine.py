@@ -99,7 +99,8 @@ class Decoder:
     def step(self, jobs: Seq[Job]) -> None:
         """One forward for each sequence that has not ended."""
         for sequence, drafter in jobs:
-            sequence.absorb_forced()
+            if sequence.options.skip_forced:
+                sequence.absorb_forced()
             if sequence.finish is None:
                 self._advance(sequence, drafter)
             sequence.emit()
