@@ -9,9 +9,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError as NotASchema
-from jsonschema.exceptions import ValidationError
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
 
@@ -21,16 +20,25 @@ from lookstruct.schemas.json_values import pointer_step, shown
 _extend: Callable[..., type[Validator]] = extend  # untyped in jsonschema's stubs
 
 
+_REGEX_ONLY = FormatChecker(formats=())
+
+
+@_REGEX_ONLY.checks("regex", raises=re.error)
+def _is_regex(pattern: object) -> bool:
+    r"""Whether a pattern is one, Unicode classes included: Python cannot read \p{Lu}, the engine can."""
+    return isinstance(pattern, str) and bool(re.compile(re.sub(r"\\[pP](\{[^}]*\}|.)", r"\\w", pattern)))
+
+
 def check_json_schema(schema: Any) -> None:
     """SchemaError if `schema` breaks the rules of its own draft (2020-12 where it names none)."""
     if not isinstance(schema, dict):
         raise SchemaError(
             f"The JSON Schema is {type(schema).__name__}; expected an object with 'type' or 'properties'."
         )
-    try:
-        validator_for(schema, Draft202012Validator).check_schema(schema)
-    except NotASchema as exc:
-        raise SchemaError(f"The JSON Schema is invalid at {_pointer(exc)}: {exc.message}.") from exc
+    kind = validator_for(schema, Draft202012Validator)
+    fault = best_match(kind(kind.META_SCHEMA, format_checker=_REGEX_ONLY).iter_errors(schema))
+    if fault is not None:
+        raise SchemaError(f"The JSON Schema is invalid at {_pointer(fault)}: {fault.message}.")
 
 
 def make_validator(schema: Any) -> Validator:
@@ -78,5 +86,5 @@ def _pattern(validator: Validator, pattern: str, value: Any, _schema: Any) -> It
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
-def _pointer(error: ValidationError | NotASchema) -> str:
+def _pointer(error: ValidationError) -> str:
     return shown("".join(f"/{pointer_step(str(step))}" for step in error.absolute_path))

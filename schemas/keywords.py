@@ -189,17 +189,3 @@ def unsupported_pattern(pattern: str) -> str | None:
     plain = _CHARACTER_CLASS.sub("", _ESCAPED_BACKSLASH.sub("", pattern))
     found = _UNSUPPORTED_PATTERN.search(plain)
     return found.group() if found else None
-
-
-def is_finite(pattern: str) -> bool:
-    r"""Whether a regular expression surely matches only texts of limited length: anchored, and nothing repeats freely.
-
-    >>> is_finite("^[A-Z]{3}$"), is_finite("^[A-Z]+$"), is_finite("[A-Z]"), is_finite("^a|b$"), is_finite(r"^a{2,}$")
-    (True, False, False, False, False)
-    """
-    plain = _CHARACTER_CLASS.sub("c", re.sub(r"\\.", "c", pattern))
-    if not (plain.startswith("^") and plain.endswith("$")) or re.search(r"[*+]|\{[0-9]+,\}", plain):
-        return False
-    while (inner := re.sub(r"\([^()]*\)", "c", plain)) != plain:
-        plain = inner
-    return "|" not in plain

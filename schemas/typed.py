@@ -53,7 +53,7 @@ Verbatim = Annotated[str, StringConstraints(min_length=1, max_length=300), Sourc
 VerbatimLine = Annotated[str, StringConstraints(min_length=1, max_length=2000), Source("line")]
 """A whole line, paragraph, list item or table cell of the page, never a rewrite of it."""
 
-PageUrl = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2000), Source("link")]
+PageUrl = Annotated[str, StringConstraints(pattern="^https?://.{1,2000}$"), Source("link")]
 """The absolute address of a link of the page."""
 
 PageDate = Annotated[date, Source("date")]
