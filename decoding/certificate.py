@@ -65,4 +65,4 @@ def _choice(engine: Engine, sequence: Sequence, hidden: torch.Tensor) -> Choice:
     if forced is not None:
         return Choice(forced, 0.0, float("inf"))
     logits = engine.runner.logits(hidden)[0]
-    return sequence.sampler.choose(logits, mask, sequence.n_generated, sequence.ids)
+    return sequence.affordable(sequence.sampler.choose(logits, mask, sequence.n_generated, sequence.ids))

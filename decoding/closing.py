@@ -1,7 +1,8 @@
 """Near the token limit, drive the grammar to its shortest end, so that the output is cut nowhere.
 
-The rule is a function of the prefix alone: when the tokens that are left are only just enough to close, the mask is
-narrowed to the token that closes soonest. So it holds for drafts and for plain decoding alike.
+When the tokens that are left are only just enough to close, the mask is narrowed to the token that closes soonest; and
+a token that opens more than can still be closed (another item of a list) gives way to it. Both follow from the prefix
+and the model's choice alone, so they hold for drafts and for plain decoding alike.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Closer:
         for n in range(LOOK_AHEAD):
             if state.finished or state.accepting:
                 return n
-            state.advance(self._next(state))
+            state.advance(self.next(state))
         return LOOK_AHEAD
 
     def mask(self, constraint: Constraint) -> Bitmask:
@@ -49,7 +50,8 @@ class Closer:
         token = self._closing_token(mask)
         return mask if token is None else self._one_hot(token, len(mask))
 
-    def _next(self, state: Constraint) -> int:
+    def next(self, state: Constraint) -> int:
+        """The next token on the way that `needed` counts."""
         mask = state.mask()
         token = self._closing_token(mask)
         return int(allowed_ids(mask, self._vocabulary.width)[0]) if token is None else token

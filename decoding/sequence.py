@@ -60,6 +60,7 @@ class Sequence:
         self._max_new = max_new_tokens
         self._on_text = on_text
         self._closing = False
+        self._needed = (-1, 0)
         start_cost = closer.needed(constraint) if constraint is not None else 0
         self._zone = max(options.reserve, start_cost) + CLOSING_ZONE
 
@@ -97,17 +98,32 @@ class Sequence:
 
     def _must_close(self, constraint: Constraint) -> bool:
         """Whether the tokens left are only just enough; once true it stays true, since closing uses one up a token."""
-        return self.remaining <= self._zone and self.remaining <= self._closer.needed(constraint) + MARGIN
+        return self.remaining <= self._zone and self.remaining <= self._to_close(constraint) + MARGIN
+
+    def _to_close(self, constraint: Constraint) -> int:
+        if self._needed[0] != self.n_generated:
+            self._needed = (self.n_generated, self._closer.needed(constraint))
+        return self._needed[1]
+
+    def affordable(self, choice: Choice) -> Choice:
+        """`choice`, or the token that closes soonest where the rest of the limit could not close what it opens."""
+        if self.constraint is None or self.remaining > self._zone or choice.token in self._vocabulary.eos_ids:
+            return choice
+        needed = self._closer.needed(self.constraint.after(choice.token))
+        if needed < self.remaining:
+            return choice
+        self._closing = True
+        return Choice(self._closer.next(self.constraint), 0.0, float("inf"))
 
     def commit(self, choice: Choice, origin: str) -> bool:
         """Append one token; True when that ends the sequence."""
         token = choice.token
+        if self.constraint is not None and not self._closing:
+            self._closing = self._must_close(self.constraint)
         self.ids.append(token)
         self.logprobs.append(choice.logprob)
         self.margins.append(choice.margin)
         self.origins.append(origin)
-        if self.constraint is not None and not self._closing:
-            self._closing = self._must_close(self.constraint)
         if token in self._vocabulary.eos_ids:
             self.finish = "closed" if self._closing else "eos"
             return True

@@ -68,7 +68,9 @@ def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
         mask = sequence.mask()
         forced = None if mask is None else single_bit(mask)
         if forced is None:
-            choice = verdicts.choose(sequence, node, accepted)
+            chosen = verdicts.choose(sequence, node, accepted)
+            choice = sequence.affordable(chosen)
+            forced = None if choice is chosen else choice.token
         else:
             choice = Choice(forced, 0.0, float("inf"))
             sequence.stats.forced_tokens += 1
