@@ -32,7 +32,7 @@ class Options:
     `temperature` 0 is greedy; above 0 the draw is Gumbel-max with noise hashed from (`seed`, position, token), so a
     seed gives one text whatever is drafted. `mode` "autoregressive" switches drafting off. `sources` None means all
     registered ones. `nodes` None lets the cost model choose, a number fixes the draft budget. `reserve` is how many
-    of `max_new_tokens` are kept for closing the grammar. `skip_forced` False gives even a forced token a forward of its own,
+    of `max_new_tokens` are kept for closing the grammar. `skip_forced` False gives even a forced token its own forward,
     as other engines do: a yardstick for benchmarks.
     """
 
