@@ -1,7 +1,7 @@
 """Every way to decode, on the same pages with the same model in one run: tokens, forwards, seconds.
 
     python -m bench.decoding --pages invoice,product,recipe,article        # all arms, interleaved
-    python -m bench.decoding --pages invoice --arms "autoregressive,all (automatic)" --repeats 3
+    python -m bench.decoding --pages invoice --arms "autoregressive;all (automatic)" --repeats 3
 
 Arms take turns page by page, so that a machine whose speed drifts drifts for all of them. Ratios are against our own
 autoregressive arm on the same page in the same round; the median over pages is what to quote.
@@ -33,14 +33,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", help="names, separated by commas; all if left out")
     parser.add_argument("--half", choices=("tune", "test"))
-    parser.add_argument("--arms", help="names, separated by commas; all if left out")
+    parser.add_argument("--arms", help="names, separated by semicolons; all if left out")
     parser.add_argument("--model", default="bundled")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write every run there")
     args = parser.parse_args(argv)
     pages = chosen(args.pages.split(",") if args.pages else None, args.half)
-    runs = compare(pages, args.model, args.dtype, args.arms.split(",") if args.arms else None, args.repeats)
+    runs = compare(pages, args.model, args.dtype, args.arms.split(";") if args.arms else None, args.repeats)
     sys.stdout.write(f"{hardware()}; model {args.model}, dtype {args.dtype}\n\n{table(runs)}\n")
     if args.json:
         args.json.write_text(json.dumps([asdict(run) for run in runs]), encoding="utf-8")
