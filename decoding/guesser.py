@@ -121,16 +121,16 @@ def _live(scored: Scored, last: int, in_array: bool) -> float:
     return scored.score * (0.5 + 1.5 * (exp(-ahead / 160.0) if ahead >= 0 else 0.25 * exp(ahead / 400.0)))
 
 
-def _shares(
-    options: list[tuple[bytes, Scored, float]], field: str, how: str, null: float = 0.0
-) -> tuple[Guess, ...]:
+def _shares(options: list[tuple[bytes, Scored, float]], field: str, how: str, null: float = 0.0) -> tuple[Guess, ...]:
     """Scores made beliefs: each one's share, with something left for null and for values that nobody thought of."""
     best: dict[bytes, tuple[float, Scored]] = {}
     for raw, scored, score in options:
         known = best.get(raw)
         if known is None or known[0] < score:
             best[raw] = (score, scored)
-    ranked = sorted(((score**_SHARPNESS, raw, scored) for raw, (score, scored) in best.items()), key=_weight, reverse=True)
+    ranked = sorted(
+        ((score**_SHARPNESS, raw, scored) for raw, (score, scored) in best.items()), key=_weight, reverse=True
+    )
     covered = _COVERED.get(field, 0.92) * (1.0 - null)
     total = sum(weight for weight, _, _ in ranked) / covered or 1.0
     guesses = [

@@ -158,6 +158,7 @@ class PageText:
         end = self.text.find("\n", offset)
         return len(self.text) if end < 0 else end
 
+
 def _atoms(line: str, body: int) -> Iterator[tuple[int, int]]:
     """The atoms of one line from offset `body` on."""
     edges = [(cut.start(), cut.end()) for cut in _CUT.finditer(line, body)]

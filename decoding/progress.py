@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 
 from lookstruct.decoding.cursor import JsonReader
 from lookstruct.decoding.json_text import plain_number
@@ -12,6 +14,10 @@ from lookstruct.decoding.page_text import PageText
 from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Hints
 from lookstruct.decoding.schema_walk import Path
+
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,17 @@ class Progress:
             return True
         plain = plain_number(text)
         return plain is not None and plain == text.rstrip("0").rstrip(".") and float(plain) in self._numbers
+
+    def date_stems(self) -> list[str]:
+        """Year and month of the date written last, and the year that the page names most."""
+        dates = [done.value for done in self.done.values() if isinstance(done.value, str) and _ISO.match(done.value)]
+        stems = [dates[-1][:8]] if dates else []
+        return [*stems, *([f"{self._year}-"] if self._year else [])]
+
+    @cached_property
+    def _year(self) -> str:
+        years = Counter(_YEAR.findall(self.page.text))
+        return max(years, key=lambda year: years[year], default="")
 
     def _restart(self) -> None:
         self._recorder, self._seen = _Recorder(), b""

@@ -102,8 +102,9 @@ class RecordGuesses:
     def _forms(self, value: Any, path: Path) -> tuple[bytes, ...]:
         """The value as JSON in the schema's key order; numbers in each of their forms."""
         node = self._skeleton.node(path)
-        is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
-        if is_number and node.only("integer", "number"):
+        if node.only("integer", "number"):
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                return (b"null",) if value is None else ()
             forms = [form.encode() for form in number_forms(str(value), integer=node.only("integer"))]
             cents = [b"%.2f" % float(forms[0])] if forms and not node.only("integer") else []
             return tuple(dict.fromkeys([*cents, *forms] if self._progress.keeps_zeros else [*forms, *cents]))
@@ -115,8 +116,8 @@ class RecordGuesses:
             return b"{" + b", ".join(key_text(k) + self._written(value.get(k), (*path, k)) for k in keys) + b"}"
         if isinstance(value, list):
             return b"[" + b", ".join(self._written(item, (*path, i)) for i, item in enumerate(value)) + b"]"
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return next(iter(self._forms(value, path)), b"0") if self._skeleton.node(path).types else dumps(value)
+        if self._skeleton.node(path).only("integer", "number"):
+            return next(iter(self._forms(value, path)), b"null")
         return dumps(value)
 
 

@@ -268,7 +268,9 @@ class RowMapper:
         row = self._page.lines[at]
         cells = [words(self._page.atom_text(atom)) for atom in range(row.first, row.last)]
         likeness = {
-            (rel, i): similarity(words(" ".join(step for step in rel if isinstance(step, str))), cell, words(node.words))
+            (rel, i): similarity(
+                words(" ".join(step for step in rel if isinstance(step, str))), cell, words(node.words)
+            )
             for rel, node in fields.items()
             for i, cell in enumerate(cells)
         }
@@ -315,10 +317,15 @@ class RowMapper:
 
 
 def _period(lines: Mapping[int, int]) -> int | None:
-    """The lines from one item to the next where that is always the same, None where it is not known."""
-    ordered = [lines[index] for index in sorted(lines)]
-    steps = {b - a for a, b in pairwise(ordered)}
-    return steps.pop() if len(steps) == 1 and min(steps) > 0 else None
+    """The lines from one item to the next where that is always the same, None where it is not known.
+
+    >>> _period({0: 10, 1: 13, 3: 19}), _period({0: 10, 1: 12, 2: 15}), _period({0: 10})
+    (3, None, None)
+    """
+    ordered = sorted(lines)
+    steps = {(lines[b] - lines[a]) / (b - a) for a, b in pairwise(ordered)}
+    step = steps.pop() if len(steps) == 1 else 0
+    return int(step) if step > 0 and step == int(step) else None
 
 
 def _choose(votes: Mapping[Path, Counter[Column]], promised: Mapping[Path, Column]) -> dict[Path, Column]:

@@ -121,8 +121,8 @@ class SchemaWalk:
 
 def _child(schema: Schema, step: str | int) -> Schema | None:
     if isinstance(step, str):
-        found = schema.get("properties", {}).get(step) if _is_map(schema, "properties") else None
-        return found if found is not None else _as_schema(schema.get("additionalProperties"))
+        named = schema["properties"].get(step) if _is_map(schema, "properties") else None
+        return _as_schema(schema.get("additionalProperties") if named is None else named)
     prefix = schema.get("prefixItems")
     if isinstance(prefix, list) and step < len(prefix):
         return _as_schema(prefix[step])
@@ -130,7 +130,8 @@ def _child(schema: Schema, step: str | int) -> Schema | None:
 
 
 def _as_schema(value: Any) -> Schema | None:
-    return value if isinstance(value, Mapping) else None
+    """A subschema; `true` allows anything, what is no schema at all says nothing."""
+    return {} if value is True else value if isinstance(value, Mapping) else None
 
 
 def _is_map(schema: Schema, key: str) -> bool:

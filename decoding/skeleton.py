@@ -79,6 +79,8 @@ class Skeleton:
         written = text[cursor.value_start :]
         before = text[: cursor.value_start].rstrip()
         first = before.endswith(b"{")
+        if not first and not cursor.path:
+            return None
         parent = cursor.path if first else cursor.path[:-1]
         node = self.walk.at(parent)
         if node is None or not node.keys:

@@ -52,9 +52,9 @@ class SchemaSeeds:
             yield from self._ended(slot, raw, (0.7 if node.nullable else 0.95) / len(members), "member")
         if node.only("array"):
             yield from self._ended(slot, b"[]", 0.1, "empty")
-        opening = self._skeleton.opening(slot.path)
+        opening = slot.lead + self._skeleton.opening(slot.path)
         if opening and not members:
-            yield Draft(slot.lead + opening, p=0.7 if node.nullable else 0.9, q=0.97, kind="open")
+            yield Draft(opening, p=0.7 if node.nullable else 0.9, q=0.97, kind="open")
 
     def _ended(self, slot: Slot, raw: bytes, p: float, kind: str) -> Iterator[Draft]:
         """A whole value, and the ways on after it."""

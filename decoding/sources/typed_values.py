@@ -14,6 +14,7 @@ from lookstruct.decoding.sources.outlook import Outlook
 _MAX_DRAFTS = 12
 _FORKING = 0.2  # belief in a value from which on what follows is worth forking
 _CHAINED, _CHAINING = 3, 0.08  # values that get a chain, and the belief they need for it
+_STEM = 0.15  # belief in the year and month of the last date, where no date of the page fits
 _CHAIN_BYTES = 500
 _SHORT_CHAIN_BYTES = 200
 
@@ -23,7 +24,8 @@ class TypedValues:
 
     Kinds: `<type>:label`, `<type>:hint` and `<type>:place` say why a value was taken (its label reads like the
     field's name, a little like it, or only its place speaks for it), `<type>:begun` is inside a value; `closed` for
-    enums and booleans, `null`, `currency`, and `next` after a value.
+    enums and booleans, `null`, `currency`, `stem` for the beginning of a date, `fork` where what follows a value may
+    turn another way, and `next` after a value.
     """
 
     name: ClassVar[str] = "values"
@@ -67,6 +69,17 @@ class TypedValues:
                 yield Draft(text, p=guess.p, q=0.95, kind=guess.kind)
             else:
                 yield Draft(value + outlook.step(path), p=guess.p, q=0.95, kind=guess.kind)
+        yield from self._stems(slot, path, opened)
+
+    def _stems(self, slot: Slot, path: Path, opened: bytes) -> Iterator[Draft]:
+        """How a date may begin where the page has none for it: as the record's last one does, or with the page's year."""
+        if self._outlook.skeleton.node(path).format not in ("date", "date-time"):
+            return
+        for number, stem in enumerate(self._outlook.progress.date_stems()):
+            raw = b'"' + stem.encode()
+            if raw.startswith(slot.written) and raw != slot.written:
+                value = raw[len(slot.written) :] if slot.written else slot.lead + opened + raw
+                yield Draft(value, p=_STEM / (number + 1), q=0.97, kind="stem")
 
     def _forked(self, value: bytes, path: Path, guess: Guess) -> Iterator[Draft]:
         """The likeliest value with all that follows, and the turns that may take."""
