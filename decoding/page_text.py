@@ -1,8 +1,8 @@
 """The page's text as sources search it: offsets kept, white space evened out, cut into lines and atoms.
 
 An atom is what a value tends to be: a line without its marker (`# `, `- `, `[ ] `), a cell of a row, a link's address
-behind its text. Every offset is a code point offset into the text given. Searching is by `str.find`, which scans 200,000
-characters in tens of microseconds, so nothing is indexed but lines and atoms.
+behind its text. Every offset is a code point offset into the text given. Searching is by `str.find`, which scans
+200,000 characters in tens of microseconds, so nothing is indexed but lines and atoms.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ _URL = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]|]+")
 _PHONE = re.compile(r"(?<![\w.,/-])(?:\+|\(0|0)[\d ()/.-]{6,18}\d(?![\w-])")
 _CURRENCY = r"[$€£¥₹₩₽₺฿]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL|kr|zł)\b"
 _AMOUNT = re.compile(
-    rf"(?P<pre>{_CURRENCY})?\s?(?P<n>(?:(?<!\w)[-−])?(?<![\w.,])\d+(?:[.,'’\u00a0\u202f]\d+|[ \u00a0\u202f]\d{{3}}(?!\d))*)"
+    rf"(?P<pre>{_CURRENCY})?\s?"
+    r"(?P<n>(?:(?<!\w)[-−])?(?<![\w.,])\d+(?:[.,'’\u00a0\u202f]\d+|[ \u00a0\u202f]\d{3}(?!\d))*)"
     rf"(?:\s?(?P<post>{_CURRENCY}))?"
 )
 _DURATION = re.compile(

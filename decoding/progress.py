@@ -15,7 +15,6 @@ from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Hints
 from lookstruct.decoding.schema_walk import Path
 
-
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 

@@ -342,7 +342,7 @@ def _choose(votes: Mapping[Path, Counter[Column]], promised: Mapping[Path, Colum
 
     for rel, count in votes.items():
         if count:
-            best = max(count, key=lambda column: merit(rel, column, count[column]))  # noqa: B023  used at once
+            best = max(count, key=lambda column: merit(rel, column, count[column]))
             chosen[rel] = best
             taken.add((best.below, best.atom))
     return chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from typing import Any, cast
 
 from lookstruct.decoding.cursor import JsonReader
@@ -67,7 +66,8 @@ INVOICE_RECORD = (
     '{"invoice_number": "HF-2025-0147", "issue_date": "2025-03-14", "due_date": "2025-04-13", '
     '"seller_name": "Harrow & Finch Ltd", "lines": ['
     '{"description": "Brand workshop, half day", "quantity": 1, "unit_price": 950.00, "total": 950.00}, '
-    '{"description": "Packaging design, 250 g \\"retail\\" bag", "quantity": 3, "unit_price": 680.00, "total": 2040.00}, '
+    '{"description": "Packaging design, 250 g \\"retail\\" bag", "quantity": 3, '
+    '"unit_price": 680.00, "total": 2040.00}, '
     '{"description": "Landing page for the spring blend", "quantity": 2, "unit_price": 725.00, "total": 1450.00}, '
     '{"description": "Print proofing on site (hours)", "quantity": 6.5, "unit_price": 72.00, "total": 468.00}], '
     '"total": 4908.00, "currency": "GBP"}'
@@ -108,6 +108,11 @@ def begins(drafts: list[Draft], start: str) -> bool:
     return any(text.startswith(start) for text in texts(drafts))
 
 
+def agreement(left: bytes, right: bytes) -> int:
+    """How many bytes both begin with."""
+    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
 def steps(truth: str, asked: DraftRequest, sources: tuple[type[DraftSource], ...] = TEXT_SOURCES) -> list[int]:
     """Bytes that come out of each step of an ideal decoder: the longest right draft, and one byte of its own."""
     data, instances, at = truth.encode(), [source(asked) for source in sources], 0
@@ -115,7 +120,7 @@ def steps(truth: str, asked: DraftRequest, sources: tuple[type[DraftSource], ...
     while at < len(data):
         now = context(data[:at])
         drafts = [draft.text for source in instances for draft in source.propose(now)]
-        best = max((len(os.path.commonprefix([draft, data[at:]])) for draft in drafts), default=0)
+        best = max((agreement(draft, data[at:]) for draft in drafts), default=0)
         taken.append(min(best + 1, len(data) - at))
         at += best + 1
     return taken

@@ -23,7 +23,8 @@ class Arrays:
     """Next items in page order.
 
     Kinds: `rows` after two items or more, `row` after one, `header` for a first item under a table's header, `cards`
-    under the first of several like headings, `heading` for a list under its heading, `list` for any other list, `beyond` past the last row, `inline` for lists within a line, `next` after a value inside an item.
+    under the first of several like headings, `heading` for a list under its heading, `list` for any other list,
+    `beyond` past the last row, `inline` for lists within a line, `next` after a value inside an item.
     """
 
     name: ClassVar[str] = "arrays"

@@ -72,7 +72,7 @@ class TypedValues:
         yield from self._stems(slot, path, opened)
 
     def _stems(self, slot: Slot, path: Path, opened: bytes) -> Iterator[Draft]:
-        """How a date may begin where the page has none for it: as the record's last one does, or with the page's year."""
+        """How a date may begin where the page has none for it: like the record's last one, or with the page's year."""
         if self._outlook.skeleton.node(path).format not in ("date", "date-time"):
             return
         for number, stem in enumerate(self._outlook.progress.date_stems()):
