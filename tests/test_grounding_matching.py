@@ -28,7 +28,7 @@ def likeness(page: str, value: str) -> Likeness:
         ("in 2012", "12"), ("12.50", "12"), ("1,234", "234"), ("A-12", "12"), ("INV-2022-001", "001"), ("12:30", "12"),
         ("Mainz", "Main"), ("art", "a"), ("info@example.com", "example"), ("www.example.com", "example"), ("x_y", "y"),
         ("C++", "C"), ("C#", "C"), ("50%", "50"), ("10²", "102"), ("résumé", "resume"), ("1.5", "15"),
-        ("Jose\u0301", "Jose"), ("1,000 g", "1.000 g"), ("C", "C#"), ("5", "5%"), ("5", "-5"),
+        ("Jose\u0301", "Jose"), ("1/2/2024", "1/2"), ("1,000 g", "1.000 g"), ("C", "C#"), ("5", "5%"), ("5", "-5"),
     ],
 )  # fmt: skip
 def test_a_value_inside_another_word_or_number_is_no_match(page: str, value: str) -> None:
@@ -69,6 +69,8 @@ def test_a_value_is_exact_up_to_white_space(page: str, value: str, found: str) -
         ("Ada | Lovelace", "Ada Lovelace", Likeness.SEPARATORS),
         ("東京\nタワー", "東京タワー", Likeness.SEPARATORS),
         ("5kg", "5 kg", Likeness.SEPARATORS),
+        ("½ cup of milk", "1/2 cup of milk", Likeness.SPELLING),
+        ("2½ hours", "2 1/2 hours", Likeness.SEPARATORS),
         ("one «two» three; four", "one two three four", Likeness.PUNCTUATION),
     ],
 )

@@ -2,7 +2,7 @@
 
 A word is a run of letters, a run of digits, one character of a script without spaces, or one symbol; punctuation and
 white space stand between words. Its key is composed (NFC), lower case, and free of invisible characters, ligatures
-and full-width forms; accents stay, and superscripts are no digits.
+and full-width forms; accents stay, superscripts are no digits, and 1/2 is the same word as ½.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from lookstruct.pipeline.grounding.text import is_unspaced
 
 _KEPT_APART = ("<super>", "<sub>", "<fraction>", "<circle>")
 """Compatibility forms that mean something else than what they decompose to: 10² is not 102."""
+_FRACTIONS = {
+    **{"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/5": "⅕", "2/5": "⅖", "3/5": "⅗", "4/5": "⅘"},
+    **{"1/6": "⅙", "5/6": "⅚", "1/8": "⅛", "3/8": "⅜", "5/8": "⅝", "7/8": "⅞"},
+}
 _ASCII_SYMBOLS = "$+<=>^`~"
 _ASCII_PARTS = re.compile("[A-Za-z]+|[0-9]+")
 
@@ -37,7 +41,9 @@ def tokenize(text: str) -> Iterator[Token]:
     """
     for found in _runs().finditer(text):
         run, start = found[0], found.start()
-        if not run.isascii():
+        if run in _FRACTIONS:
+            yield Token(_FRACTIONS[run], start, found.end())
+        elif not run.isascii():
             yield from _split(run, start)
         elif run.isalpha() or run.isdigit() or not run.isalnum():
             yield Token(run.lower(), start, found.end())
@@ -95,13 +101,14 @@ def _folded(char: str) -> str:
 
 @lru_cache(maxsize=1)
 def _runs() -> re.Pattern[str]:
-    """Matches a run of letters, digits and marks, or one symbol with its marks."""
+    """Matches a simple fraction, a run of letters, digits and marks, or one symbol with its marks."""
     categories = {chr(code): unicodedata.category(chr(code)) for code in range(0x80, 0x10000)}
     marks = _ranges(char for char, category in categories.items() if category[0] == "M" or category == "Cf")
     symbols = re.escape(_ASCII_SYMBOLS) + _ranges(char for char, category in categories.items() if category[0] == "S")
     symbols += "\U0001f000-\U0001faff"
     marks += "\U0001f3fb-\U0001f3ff\U000e0100-\U000e01ef"  # skin tones, variation selectors
-    return re.compile(rf"[^\W_]+(?:[{marks}]+[^\W_]*)*|[{symbols}][{marks}]*")
+    fractions = r"(?<![\w/.,-])[1-7]/[2-8](?![\w/-]|[.,]\d)"
+    return re.compile(rf"{fractions}|[^\W_]+(?:[{marks}]+[^\W_]*)*|[{symbols}][{marks}]*")
 
 
 def _ranges(chars: Iterator[str]) -> str:
