@@ -250,7 +250,7 @@ def _progress() -> Iterator[Watch]:
 def _report(record: Record[Any]) -> None:
     """Remarks and a one-line summary, on standard error."""
     stats = record.stats
-    for note in record.meta["notes"]:
+    for note in [*record.meta.get("model_notes", ()), *record.meta["notes"]]:
         _say(f"note: {note}")
     seconds = {"fetch": record.meta["fetch_s"], "prefill": stats.prefill_s, "decode": stats.decode_s}
     times = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items())
