@@ -1,9 +1,12 @@
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -213,6 +216,26 @@ def test_a_forgotten_extractor_is_closed_when_it_is_collected() -> None:
     del extractor
     gc.collect()
     assert until(lambda: source.closed == 1 and not own_threads())
+
+
+FORGETFUL = """
+import atexit, sys
+atexit.register(lambda: print("closed", source.closed))  # the first to be registered is the last to be called
+sys.path.insert(0, sys.argv[1])
+import tiny
+from pipeline_fakes import LAMP_SCHEMA, Decoder, Source, reader
+from lookstruct.pipeline.extractor import Extractor
+from lookstruct.pipeline.settings import Settings
+source = Source()
+extractor = Extractor(settings=Settings(), open_source=lambda: source, load_reader=reader(Decoder(), tiny.tokenizer()))
+print(extractor.extract("https://shop.example/", LAMP_SCHEMA).data["price"])
+"""
+
+
+def test_a_program_that_forgets_to_close_still_ends_and_closes_the_browser() -> None:
+    here = str(Path(__file__).parent)
+    done = subprocess.run([sys.executable, "-c", FORGETFUL, here], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout.decode().split(), done.stderr) == (0, ["45.5", "closed", "1"], b"")
 
 
 @pytest.mark.parametrize(
