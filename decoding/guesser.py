@@ -107,7 +107,8 @@ class Guesser:
 
 
 def _in_array(path: Path) -> bool:
-    return any(type(step) is int for step in path)
+    """Whether items before this one have fixed where on the page the array stands."""
+    return any(type(step) is int and step > 0 for step in path)
 
 
 def _live(scored: Scored, last: int, in_array: bool) -> float:
