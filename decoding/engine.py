@@ -24,6 +24,7 @@ from lookstruct.decoding.runner import Runner
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.sources import build_sources
 from lookstruct.decoding.sources.base import DraftRequest
+from lookstruct.decoding.sources.window import LookaheadWindow
 from lookstruct.decoding.stock import StockJudge
 from lookstruct.decoding.tree import DraftTree, lay_out
 from lookstruct.decoding.verify import Judge, walk
@@ -169,7 +170,7 @@ class Decoder:
         pending = sequence.pending
         tree = self._draft(sequence, drafter, len(pending))
         clock.lap("draft_s")
-        window = drafter.window
+        window = self._window(sequence, drafter)
         rows = lay_out(pending, sequence.cache.length, tree, None if window is None else window.rows(pending[-1]))
         verdicts = self._judge.evaluate(sequence, rows, tree)
         if window is not None:
@@ -182,6 +183,13 @@ class Decoder:
         drafter.observe(sequence, walked.tokens)
         clock.lap("draft_s")
         _count(sequence, len(rows.token_ids), tree, walked.nodes, walked.tokens)
+
+    def _window(self, sequence: Sequence, drafter: Drafter) -> LookaheadWindow | None:
+        """The lookahead window, as long as its rows stand at positions that the model has."""
+        window = drafter.window
+        if window is None or len(sequence.ids) + window.reach > self.max_context:
+            return None
+        return window
 
     def _draft(self, sequence: Sequence, drafter: Drafter, n_pending: int) -> DraftTree:
         if not drafter.sources or sequence.remaining <= 1:

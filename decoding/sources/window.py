@@ -78,6 +78,11 @@ class LookaheadWindow:
         for i in range(len(prompt) - self.N + 1):
             self.pool.add(prompt[i], tuple(prompt[i + 1 : i + self.N]))
 
+    @property
+    def reach(self) -> int:
+        """Positions behind the current token that its rows may take."""
+        return self.W + self.N - 3 if self.N > 2 else self.W - 1
+
     def propose(self, context: DraftContext) -> list[Draft]:
         """The pool's n-grams that begin with the last token."""
         if not context.token_ids:

@@ -54,8 +54,8 @@ class Chooser:
         """JSON pointer -> place, for each leaf that has one."""
         located = [Located(leaf, places, tuple(place.block for place in places)) for leaf, places in leaves if places]
         chosen: dict[str, Place] = {}
-        for members in _lists(located).values():
-            chosen |= self._of_items(members)
+        for items in _lists(located).values():
+            chosen |= self._of_items(items)
         for members in _sequences(located).values():
             chosen |= self._of_sequence(members)
         return chosen | self._of_fields([one for one in located if not _list_path(one.leaf.path)])

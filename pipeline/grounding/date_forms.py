@@ -219,8 +219,8 @@ class _Finder:
         days = [(found.start(), found.end(), found[2], found[1]) for found in _DAY_NAME.finditer(self.text)]
         for found in _DAY_ALONE.finditer(self.text):
             begin = max(0, found.start() - _WINDOW)
-            if (name := _NAME_BEFORE.search(self.text[begin : found.start()])) is not None:
-                days.append((begin + name.start(1), found.end(), name[1], found[1]))
+            if (before := _NAME_BEFORE.search(self.text[begin : found.start()])) is not None:
+                days.append((begin + before.start(1), found.end(), before[1], found[1]))
         for start, stop, name, day in sorted(days):
             month = month_number(name, self.conventions.name, foreign=False)
             if month is not None and start >= end:
