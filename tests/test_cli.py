@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import re
@@ -256,6 +257,33 @@ async def _interrupt(*_: Any) -> Any:
 
     _thread.interrupt_main()
     await asyncio.sleep(30)
+
+
+class Terminal(io.StringIO):
+    """A standard error that people look at."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_standard_error_shows_what_is_going_on(
+    extract: Callable[..., Result], source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    source.delay_s = 0.3
+    result = extract(URL, "--schema", LAMP_SCHEMA)
+    assert result.json == RECORD
+    assert "fetching the page" in terminal.getvalue()
+    assert "12 tokens in 3 forwards" in terminal.getvalue().splitlines()[-1]
+
+
+def test_where_standard_error_is_no_terminal_nothing_moves(extract: Callable[..., Result], source: Source) -> None:
+    source.delay_s = 0.3
+    assert "\x1b" not in extract(URL, "--schema", LAMP_SCHEMA).err
 
 
 def test_notes_go_to_standard_error(extract: Callable[..., Result], decoder: Decoder) -> None:
