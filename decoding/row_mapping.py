@@ -207,13 +207,14 @@ class RowMapper:
         return row.first if column == 0 else row.last - 1 if column == width - 1 else None
 
     def fits(self, mapping: RowMapping, line: int, nodes: Mapping[Path, SchemaNode]) -> bool:
-        """Whether an item could stand at `line`: at least half of its columns can be read as their type there."""
-        readable = [
-            text is not None and _as_json(text, nodes.get(rel, SchemaNode()), short=False) is not None
+        """Whether an item could stand at `line`: its required columns can be read there, and half of all."""
+        readable = {
+            rel: text is not None and _as_json(text, nodes.get(rel, SchemaNode()), short=False) is not None
             for rel, column in mapping.columns.items()
             for text in [self._read(column, line, mapping.width)]
-        ]
-        return sum(readable) * 2 > len(readable)
+        }
+        required = all(found or nodes.get(rel, SchemaNode()).nullable for rel, found in readable.items())
+        return required and sum(readable.values()) * 2 >= len(readable)
 
     def _places(self, done: Done) -> list[Place]:
         if isinstance(done.value, str):

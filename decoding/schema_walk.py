@@ -98,10 +98,10 @@ class SchemaWalk:
             target = self._resolve(schema["$ref"]) if refs_left else {}
             yield from self._open({**target, **rest}, refs_left - 1)
             return
-        for part in schema.get("allOf", ()):
+        for part in _listed(schema, "allOf"):
             for opened in self._open(part, refs_left - 1) if refs_left else ():
                 rest = {**opened, **rest}
-        choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        choices = [*_listed(schema, "anyOf"), *_listed(schema, "oneOf")]
         if not choices or not refs_left:
             yield rest
         for choice in choices if refs_left else ():
@@ -134,6 +134,11 @@ def _as_schema(value: Any) -> Schema | None:
     return {} if value is True else value if isinstance(value, Mapping) else None
 
 
+def _listed(schema: Schema, key: str) -> list[Any]:
+    value = schema.get(key)
+    return value if isinstance(value, list) else []
+
+
 def _is_map(schema: Schema, key: str) -> bool:
     return isinstance(schema.get(key), Mapping)
 
@@ -141,13 +146,13 @@ def _is_map(schema: Schema, key: str) -> bool:
 def _members(schema: Schema) -> list[Any]:
     if "const" in schema:
         return [schema["const"]]
-    return list(schema["enum"]) if isinstance(schema.get("enum"), list) else []
+    return _listed(schema, "enum")
 
 
 def _types(schema: Schema) -> list[str]:
     declared = schema.get("type")
-    if declared is not None:
-        return [declared] if isinstance(declared, str) else list(declared)
+    if isinstance(declared, str | list):
+        return [declared] if isinstance(declared, str) else [name for name in declared if isinstance(name, str)]
     if members := _members(schema):
         return [_TYPE_OF[type(value)] for value in members if type(value) in _TYPE_OF]
     if "properties" in schema:
