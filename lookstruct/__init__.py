@@ -14,6 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lookstruct.decoding.adapters.generate import Lookahead as Lookahead
+    from lookstruct.decoding.adapters.outlines import from_transformers as from_transformers
+    from lookstruct.decoding.constraint import Grammar as Grammar
+    from lookstruct.decoding.decode import decode as decode
+    from lookstruct.decoding.request import Completion as Completion
     from lookstruct.pipeline.config import load_settings as load_settings
     from lookstruct.pipeline.extractor import Extractor as Extractor
     from lookstruct.pipeline.extractor import extract as extract
@@ -29,6 +34,11 @@ if TYPE_CHECKING:
     from lookstruct.schemas.record import Stats as Stats
 
 _HOMES = {
+    "decode": "decoding.decode",
+    "Grammar": "decoding.constraint",
+    "Completion": "decoding.request",
+    "Lookahead": "decoding.adapters.generate",
+    "from_transformers": "decoding.adapters.outlines",
     "Extractor": "pipeline.extractor",
     "extract": "pipeline.extractor",
     "extract_html": "pipeline.extractor",
