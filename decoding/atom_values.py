@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from lookstruct.decoding.json_text import plain_number
-from lookstruct.decoding.page_text import PageText, plain_marks
+from lookstruct.decoding.page_text import PageText, fold, occurrences, plain_marks
 from lookstruct.decoding.page_values import find_candidates
 from lookstruct.decoding.request import Candidate
 
 _PARTS = re.compile(r"\s*(?:[,;:/()]|[-–—×]|\bx\b)\s+|\s*[()]\s*")
 _MOST_PARTS = 5
+_MOST_PLACES = 48
 _NUMBERS = ("number", "price")
 
 
@@ -49,7 +51,6 @@ class AtomValues:
         self._typed = sorted((c for c in typed if c.kind not in ("line", "heading")), key=lambda c: c.start)
         self._starts = [candidate.start for candidate in self._typed]
         self._readings: dict[int, dict[Reader, str]] = {}
-        self._index: dict[str, list[Place]] | None = None
 
     def read(self, atom: int, reader: Reader) -> str | None:
         """What `reader` reads there, None where there is no such thing."""
@@ -62,20 +63,42 @@ class AtomValues:
         return self._readings[atom]
 
     def places(self, value: str) -> list[Place]:
-        """Where `value` can be read, in page order; numbers compare as numbers."""
-        if self._index is None:
-            index: dict[str, list[Place]] = defaultdict(list)
-            for atom in range(len(self.page.atoms)):
-                for reader, text in self.readings(atom).items():
-                    index[_key(text, reader)].append(Place(atom, reader))
-            self._index = index
-        return self._index.get(_fold(value), [])
+        """Where a text can be read, in page order, as far as it is among the first `_MOST_PLACES` that hold it."""
+        wanted = _fold(value)
+        if not wanted:
+            return []
+        small = self.page.small
+        starts = [*self._by_text.get(wanted, ()), *occurrences(small, fold(value.strip()).lower(), 0, _MOST_PLACES)]
+        if not starts:  # it may be put together from several cells: then the first word stands in the first
+            starts = occurrences(small, wanted.split(" ")[0], 0, _MOST_PLACES)
+        return self._where(starts, lambda _, text: _fold(text) == wanted)
 
     def number_places(self, value: float) -> list[Place]:
-        """Where the number can be read, in page order."""
-        self.places("")
-        assert self._index is not None, "places() builds it"
-        return self._index.get(_number_key(value), [])
+        """Where a number can be read, in page order, whatever its notation."""
+        return self._where(self._by_number.get(value, ()), lambda reader, text: _is_number(reader, text, value))
+
+    def _where(self, starts: Iterable[int], fits: Callable[[Reader, str], bool]) -> list[Place]:
+        """The readings that fit, of the atoms around these places of the page."""
+        atoms = sorted({atom for start in starts if (atom := self.page.atom_at(start)) >= 0})
+        return [
+            Place(atom, reader) for atom in atoms for reader, text in self.readings(atom).items() if fits(reader, text)
+        ]
+
+    @cached_property
+    def _by_text(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for candidate in self._typed:
+            found[_fold(candidate.text)].append(candidate.start)
+        return found
+
+    @cached_property
+    def _by_number(self) -> dict[float, list[int]]:
+        found: dict[float, list[int]] = defaultdict(list)
+        for candidate in self._typed:
+            plain = plain_number(candidate.text) if candidate.kind in (*_NUMBERS, "cell") else None
+            if plain is not None:
+                found[float(plain)].append(candidate.start)
+        return found
 
     def _read(self, atom: int) -> dict[Reader, str]:
         start, end = self.page.atoms[atom]
@@ -115,15 +138,11 @@ def _parts(text: str) -> dict[Reader, str]:
     return {reader: piece for reader, piece in found.items() if piece}
 
 
-def _key(text: str, reader: Reader) -> str:
-    if reader.kind in (*_NUMBERS, "any number"):
-        plain = plain_number(text)
-        return _number_key(float(plain)) if plain is not None else _fold(text)
-    return _fold(text)
-
-
-def _number_key(value: float) -> str:
-    return f"\0{value:.10g}"
+def _is_number(reader: Reader, text: str, value: float) -> bool:
+    if reader.kind not in (*_NUMBERS, "any number"):
+        return False
+    plain = plain_number(text)
+    return plain is not None and float(plain) == value
 
 
 @lru_cache(maxsize=4096)

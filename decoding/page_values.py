@@ -46,7 +46,7 @@ _TITLE_PARTS = re.compile(r"\s+[-–—|·:]\s+|\s*[|]\s*|:\s+")
 _LABELLED = re.compile(r"(?P<label>[^:：]{1,48}?)\s*[:：]\s+(?P<value>\S.*)")
 _UNIT = re.compile(r"[\d.,]+\s?(?P<unit>[^\W\d_]+(?: [^\W\d_]+)?)")
 _AROUND = " ,;:(-–—"
-_MAX_CANDIDATES = 4000
+_MAX_CANDIDATES = 12_000
 _MAX_LABEL = 32
 
 
