@@ -20,6 +20,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -40,6 +42,7 @@ from lookstruct.pipeline.settings import (
 from lookstruct.schemas.errors import InvalidRecord, LookstructError, TargetError, UsageError
 
 if TYPE_CHECKING:
+    from lookstruct.decoding.request import Completion
     from lookstruct.extractors.options import FetchOptions
     from lookstruct.extractors.target import Target
     from lookstruct.pipeline.flow import Watch
@@ -183,8 +186,9 @@ def page(
         raise UsageError("What to extract is missing: add --schema, for example --schema Invoice.")
     chosen = load_schema(schema, lenient=settings.schemas.lenient)
     write = open_output(settings.output.to)
-    if settings.output.stats is not None:
-        check_writable(settings.output.stats)
+    for path in (settings.output.stats, settings.output.trace):
+        if path is not None:
+            check_writable(path)
     record = _extract(settings, wanted, chosen, settings.fetch.model_copy(update=how))
     write(full_json(record) if settings.output.evidence else record.data)
     if settings.output.stats is not None:
@@ -218,7 +222,17 @@ def _extract(settings: Settings, target: Target, schema: Schema, fetch: FetchOpt
     from lookstruct.pipeline.extractor import Extractor
 
     with _progress() as watch, Extractor(settings=settings) as extractor:
+        if settings.output.trace is not None:
+            watch = replace(watch, completion=partial(_draw, settings.output.trace))
         return extractor.extract(target, schema, watch=watch, fetch=fetch)
+
+
+def _draw(path: Path, completion: Completion) -> None:
+    """The picture of a decode; it is drawn even if no valid record comes out."""
+    from lookstruct.decoding.trace import trace_html
+    from lookstruct.pipeline.output import write_text
+
+    write_text(path, trace_html(completion))
 
 
 @contextmanager

@@ -167,6 +167,7 @@ def _open_browser(settings: Settings) -> PageSourceContext:
 
 
 def _load_reader(settings: Settings) -> Reader:
+    from lookstruct.decoding.certificate import certify
     from lookstruct.decoding.engine import Engine
     from lookstruct.decoding.loading import load_model
     from lookstruct.pipeline.reader import Reader
@@ -179,17 +180,21 @@ def _load_reader(settings: Settings) -> Reader:
         attn_implementation=wanted.attn_implementation,
         trust_remote_code=wanted.trust_remote_code,
     )
+    engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids)
+    verify = settings.decode.verify and engine.can_draft()
+    plain = () if verify or not settings.decode.verify else ("This model decodes plainly: there is nothing to verify.",)
     return Reader(
-        Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids),
+        engine,
         loaded.tokenizer,
         options=settings.decode.options(),
         max_page_tokens=settings.prompt.max_page_tokens,
         free=settings.schemas.free,
+        certify=partial(certify, engine) if verify else None,
         meta={
             "model": loaded.name,
             "device": str(loaded.device),
             "dtype": str(loaded.dtype).removeprefix("torch."),
-            "model_notes": list(loaded.notes),
+            "model_notes": [*loaded.notes, *plain],
         },
     )
 

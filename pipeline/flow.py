@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lookstruct.extractors.clean import clean
 
 if TYPE_CHECKING:
+    from lookstruct.decoding.request import Completion
     from lookstruct.extractors.options import FetchOptions
     from lookstruct.extractors.target import Target
     from lookstruct.pipeline.reader import Reader
@@ -36,11 +37,12 @@ class Stage(Enum):
 class Watch:
     """Who wants to know how it goes: `stage` is told each stage, `text` the record's text as it is written.
 
-    Both are called from background threads.
+    `completion` gets what the model wrote, before it is checked. All are called from background threads.
     """
 
     stage: Callable[[Stage], None] = lambda _: None
     text: Callable[[str], None] = lambda _: None
+    completion: Callable[[Completion], None] = lambda _: None
 
 
 class PageSource(Protocol):
@@ -105,7 +107,9 @@ class Flow:
             watch.stage(Stage.LOAD)
             self._reader = self._load_reader()
         watch.stage(Stage.READ)
-        return self._reader.read(document, schema, on_text=watch.text, cancel=cancelled.is_set)
+        return self._reader.read(
+            document, schema, on_text=watch.text, on_completion=watch.completion, cancel=cancelled.is_set
+        )
 
     async def close(self) -> None:
         """Closes the browser."""

@@ -53,8 +53,12 @@ def check_writable(path: Path) -> None:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Writes one JSON value and replaces what was there in one move: a reader never sees half of it."""
-    text = to_json(data, indent=2) + "\n"
+    """Writes one JSON value as `write_text` does."""
+    write_text(path, to_json(data, indent=2) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file and replaces what was there in one move: a reader never sees half of it."""
     try:
         if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
             path.write_text(text, encoding="utf-8")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Completion, Hints, Options
 from lookstruct.pipeline.evidence import evidence_of
 from lookstruct.pipeline.prompt import Prompt, Prompter
-from lookstruct.pipeline.question import ask
+from lookstruct.pipeline.question import Question, ask
 from lookstruct.pipeline.validate import validate
 from lookstruct.schemas.record import Record
 
 if TYPE_CHECKING:
+    from lookstruct.decoding.certificate import Certificate
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
 
@@ -43,7 +46,8 @@ class Decoder(Protocol):
 class Reader:
     """Reads records from documents with one model.
 
-    `free` lets values that the schema holds to the page be written freely.
+    `free` lets values that the schema holds to the page be written freely. `certify` checks what was written: it gets
+    the prompt's ids and the completion, and the grammar and options as `grammar` and `options`.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Reader:
         max_page_tokens: int = 8192,
         meta: Mapping[str, Any] | None = None,
         free: bool = False,
+        certify: Callable[..., Certificate] | None = None,
     ) -> None:
         self._decoder = decoder
         self._prompter = Prompter(tokenizer)
@@ -62,6 +67,7 @@ class Reader:
         self._max_page_tokens = max_page_tokens
         self._meta = dict(meta or {})
         self._free = free
+        self._certify = certify
 
     def read(
         self,
@@ -69,9 +75,10 @@ class Reader:
         schema: Schema,
         *,
         on_text: Callable[[str], None] | None = None,
+        on_completion: Callable[[Completion], None] = lambda _: None,
         cancel: Callable[[], bool] = lambda: False,
     ) -> Record[Any]:
-        """The record that `document` holds; InvalidRecord if none comes out."""
+        """The record that `document` holds; InvalidRecord if none comes out, `on_completion` still gets the text."""
         question = ask(
             document,
             schema,
@@ -88,7 +95,9 @@ class Reader:
             on_text=on_text,
             cancel=cancel,
         )
+        on_completion(completion)
         result = validate(completion.text, schema, finish_reason=completion.finish_reason)
+        certificate = self._certificate(question, completion)
         return Record(
             value=result.value,
             data=result.data,
@@ -96,8 +105,22 @@ class Reader:
             raw=completion.text,
             stats=completion.stats,
             url=document.url,
-            meta={**self._meta, **_meta(document, schema, question.prompt, completion)},
+            meta={**self._meta, **certificate, **_meta(document, schema, question.prompt, completion)},
         )
+
+    def _certificate(self, question: Question, completion: Completion) -> dict[str, Any]:
+        """Whether plain decoding would have written the same, where that is to be known; a note if it would not."""
+        if self._certify is None:
+            return {}
+        found = self._certify(question.prompt.ids, completion, grammar=question.grammar, options=self._options)
+        if not found.holds:
+            completion.stats.notes.append(
+                f"The certificate does not hold: plain decoding would write another token number "
+                f"{found.first_difference}, by a margin of {found.margin:.1e}; in float32 one under 1e-04 is rounding."
+            )
+        facts = asdict(found)
+        facts["least_margin"] = found.least_margin if isfinite(found.least_margin) else None
+        return {"certificate": facts}
 
     @property
     def _budget(self) -> int:

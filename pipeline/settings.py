@@ -122,10 +122,13 @@ class DecodeSettings(Group):
     )
     repetition_penalty: float = Field(default=1.0, gt=0, description="Above 1 makes repetition less likely.")
     seed: Annotated[int, Flag("--seed", "N")] = Field(default=0, description="What the draws depend on.")
+    verify: Annotated[bool, Flag("--verify")] = Field(
+        default=False, description="Check afterwards, in one pass, that plain decoding would have written the same."
+    )
 
     def options(self) -> Options:
         """The decoder's own form."""
-        plain = self.model_dump(exclude={"decoding", "window"})
+        plain = self.model_dump(exclude={"decoding", "window", "verify"})
         return Options(mode=self.decoding, window=Window(*self.window) if self.window else None, **plain)
 
 
@@ -142,6 +145,9 @@ class OutputSettings(Group):
     )
     stats: Annotated[Path | None, Flag("--stats", "FILE")] = Field(
         default=None, description="Write the decoder's statistics as JSON."
+    )
+    trace: Annotated[Path | None, Flag("--trace", "FILE.html")] = Field(
+        default=None, description="Draw the decode: a row for each forward, a cell for each token."
     )
 
 

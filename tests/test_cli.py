@@ -373,3 +373,15 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     pipe.stdout.close()
     _, err = pipe.communicate(timeout=60)
     assert (pipe.returncode, err) == (0, b"")
+
+
+def test_a_trace_is_drawn_even_when_no_valid_record_comes_out(
+    extract: Callable[..., Result], decoder: Decoder, tmp_path: Path
+) -> None:
+    assert extract(URL, "--schema", LAMP_SCHEMA, "--trace", "decode.html").json == RECORD
+    assert (tmp_path / "decode.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    (tmp_path / "decode.html").unlink()
+    decoder.text = "{"
+    assert extract(URL, "--schema", LAMP_SCHEMA, "--trace", "decode.html").code == 1
+    assert (tmp_path / "decode.html").exists()
+    assert "cannot be written" in extract(URL, "--schema", LAMP_SCHEMA, "--trace", "gone/decode.html").error
