@@ -11,7 +11,7 @@ Range = tuple[int, int]
 """Half-open range [start, end) of bytes."""
 
 _SPACE = re.compile(rb"[ \t\n\r]*")
-_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"?', re.DOTALL)
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)\\?"?', re.DOTALL)  # text may be cut off behind a backslash
 _SCALAR = re.compile(rb"[^\s,\]}]+")
 _MAX_DEPTH = 200
 
