@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
 
+_MOMENTS = {"date": ("date",), "date-time": ("date", "datetime"), "datetime": ("date", "datetime"), "time": ("time",)}
+"""Of which kinds of moments the normal form helps a field of this format."""
 _SEPARATED = re.compile(r"\d[^\d\w]\d")
 
 
@@ -61,9 +63,10 @@ def ask(
 def _remarks(document: Document, schema: Schema, found: Found) -> list[Remark]:
     """The normal forms of what the schema asks for: a page without date fields needs no ISO dates on it."""
     asked = set(_kinds(schema.grammar_schema))
+    moments = {kind for word in asked for kind in _MOMENTS.get(word, ())}
     wanted = replace(
         found,
-        moments=found.moments if asked & {"date", "date-time", "datetime"} else (),
+        moments=tuple(moment for moment in found.moments if moment.kind in moments),
         durations=found.durations if "duration" in asked else (),
         numbers=tuple(n for n in found.numbers if _puzzles(n, document)) if asked & {"number", "integer"} else (),
     )

@@ -26,6 +26,14 @@ def test_normal_forms_are_shown_of_what_the_schema_asks_for() -> None:
         assert asked(schema).prompt.view.text == text.format(**{**none, **shown})
 
 
+def test_a_schema_with_dates_is_shown_no_times() -> None:
+    html = "<p>Published Feb. 11, 2025, 6:42 p.m. as the boat left at 11:15 p.m."
+    assert asked("day: date", html).prompt.view.text == (
+        "Published Feb. 11, 2025 (2025-02-11), 6:42 p.m. as the boat left at 11:15 p.m."
+    )
+    assert "(2025-02-11T18:42:00)" in asked("when: datetime", html).prompt.view.text
+
+
 def test_both_readings_of_an_ambiguous_date_are_shown() -> None:
     question = asked("day: date", "<p>Due 03/04/2025")
     assert "2025-04-03" in question.prompt.view.text
