@@ -181,7 +181,7 @@ def _load_reader(settings: Settings) -> Reader:
         trust_remote_code=wanted.trust_remote_code,
     )
     engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids)
-    verify = settings.decode.verify and engine.can_draft()
+    verify = settings.decode.verify and engine.can_draft
     plain = () if verify or not settings.decode.verify else ("This model decodes plainly: there is nothing to verify.",)
     return Reader(
         engine,
