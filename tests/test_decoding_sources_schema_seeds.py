@@ -18,7 +18,7 @@ SCHEMA = record(
 
 
 def seeds(text: str) -> list[str]:
-    return texts(ask(SchemaSeeds, text, request(SCHEMA)))
+    return texts(ask(SchemaSeeds, text, request(SCHEMA, sources=("schema",))))
 
 
 def test_an_open_string_may_close_and_lead_into_the_next_value():
@@ -73,7 +73,9 @@ def test_the_end_of_nested_objects_is_one_draft():
 
 def test_a_complete_date_is_believed_to_close_and_a_short_one_is_not():
     done = '{"name": "x", "price": 1, "stock": "In stock", "ok": true, "tags": [], "seller": {"name": "y", "day": "'
-    full, short = (ask(SchemaSeeds, done + day, request(SCHEMA))[0] for day in ("2024-08-21", "2024-0"))
+    full, short = (
+        ask(SchemaSeeds, done + day, request(SCHEMA, sources=("schema",)))[0] for day in ("2024-08-21", "2024-0")
+    )
     assert full.p > 0.9 > 0.1 > short.p
     assert (full.kind, short.kind) == ("close:full", "close:short")
 
@@ -92,7 +94,11 @@ def test_nothing_closes_behind_a_backslash():
 
 
 def test_kinds_tell_situations_apart():
-    kinds = {draft.kind for text in ("{", '{"name": "L') for draft in ask(SchemaSeeds, text, request(SCHEMA))}
+    kinds = {
+        draft.kind
+        for text in ("{", '{"name": "L')
+        for draft in ask(SchemaSeeds, text, request(SCHEMA, sources=("schema",)))
+    }
     assert kinds == {"open", "close:start"}
 
 
@@ -106,5 +112,18 @@ def test_references_and_recursion_are_followed():
         "$ref": "#/$defs/Node",
         "$defs": {"Node": record(label=STRING, children=array({"$ref": "#/$defs/Node"}))},
     }
-    drafts = ask(SchemaSeeds, '{"label": "a', request(schema))
+    drafts = ask(SchemaSeeds, '{"label": "a', request(schema, sources=("schema",)))
     assert begins(drafts, '", "children": [{"label": "')
+
+
+def test_where_other_sources_guess_too_an_opening_leaves_them_room():
+    alone, among = (ask(SchemaSeeds, "{", request(SCHEMA, sources=sources))[0] for sources in (("schema",), None))
+    assert alone.text == among.text == b'"name": "'
+    assert among.p < alone.p
+
+
+def test_where_other_sources_are_on_an_ending_runs_on_into_their_guesses():
+    page = "Lamp\nPrice: 12.50"
+    assert texts(ask(SchemaSeeds, '{"name": "Lamp', request(SCHEMA, page)))[0].startswith(
+        '", "price": 12.50, "stock": '
+    )

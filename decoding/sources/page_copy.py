@@ -85,7 +85,7 @@ class PageCopy:
             start, end = self._page.atoms[atom]
             raw = dumps(self._page.text[start : min(end, start + _MAX_CHARS)])
             text = slot.lead + opened + raw + self._outlook.follow(path, end, _SHORT_CHAIN_BYTES)
-            yield Draft(text, p=0.3 / (number + 1), q=0.95, kind="start")
+            yield Draft(text, p=0.15 / (number + 1), q=0.95, kind="start")
 
     def _inside(self, slot: Slot) -> Iterator[Draft]:
         """The comb at each place that the value so far leads to."""

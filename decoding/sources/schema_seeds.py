@@ -7,11 +7,14 @@ from typing import ClassVar
 
 from lookstruct.decoding.cursor import decode_string
 from lookstruct.decoding.schema_walk import Path, SchemaNode
-from lookstruct.decoding.skeleton import Skeleton, Slot, Stage, literal_texts
+from lookstruct.decoding.skeleton import Slot, Stage, Way, literal_texts
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
+from lookstruct.decoding.sources.outlook import Outlook
 
 _MAX_MEMBERS = 6
 _FULL = {"date": 10, "time": 8}  # how long a complete value of the format is
+_SHARE = 0.5  # of the belief that a value opens, is null or a member: the rest is for the other sources' own guesses
+_CHAIN_BYTES = 160
 _WAY_ON = 0.6  # belief that an array goes on after an item
 
 
@@ -25,13 +28,13 @@ class SchemaSeeds:
     name: ClassVar[str] = "schema"
 
     def __init__(self, request: DraftRequest) -> None:
-        self._skeleton = Skeleton(request.hints.schema)
+        self._outlook = Outlook.of(request)
+        self._skeleton = self._outlook.skeleton
+        self._share = 1.0 if request.options.sources == (self.name,) else _SHARE
 
     def propose(self, context: DraftContext) -> Iterable[Draft]:
         """What the schema allows next; nothing without a JSON cursor."""
-        if context.cursor is None:
-            return []
-        slot = self._skeleton.slot(context.text, context.cursor)
+        slot = self._outlook.look(context)
         if slot is None:
             return []
         if slot.stage is Stage.AHEAD:
@@ -46,15 +49,16 @@ class SchemaSeeds:
     def _openings(self, slot: Slot) -> Iterator[Draft]:
         node = self._skeleton.node(slot.path)
         if node.nullable:
-            yield from self._ended(slot, b"null", 0.25, "null")
+            yield from self._ended(slot, b"null", 0.25 * self._share, "null")
         members = literal_texts(node)
         for raw in members[:_MAX_MEMBERS]:
-            yield from self._ended(slot, raw, (0.7 if node.nullable else 0.95) / len(members), "member")
+            p = (0.7 if node.nullable else 0.95) * self._share / len(members)
+            yield from self._ended(slot, raw, p, "member")
         if node.only("array"):
             yield from self._ended(slot, b"[]", 0.1, "empty")
         opening = slot.lead + self._skeleton.opening(slot.path)
         if opening and not members:
-            yield Draft(opening, p=0.7 if node.nullable else 0.9, q=0.97, kind="open")
+            yield Draft(opening, p=(0.7 if node.nullable else 0.9) * self._share, q=0.97, kind="open")
 
     def _ended(self, slot: Slot, raw: bytes, p: float, kind: str) -> Iterator[Draft]:
         """A whole value, and the ways on after it."""
@@ -82,8 +86,13 @@ class SchemaSeeds:
                 share, suffix = (_WAY_ON, "go-on") if number == 0 else ((1 - _WAY_ON) / number, "end")
             else:
                 share, suffix = 1.0, "next"
-            opening = b"" if way.path is None else self._skeleton.opening(way.path)
-            yield Draft(before + way.text + opening, p=p * share, q=0.95, kind=kind or suffix)
+            yield Draft(before + self._along(path, way, len(ways)), p=p * share, q=0.95, kind=kind or suffix)
+
+    def _along(self, path: Path, way: Way, n_ways: int) -> bytes:
+        """The text of a way: up to the next value's opening, or as far as the outlook sees where there is one way."""
+        if n_ways == 1:
+            return self._outlook.follow(path, None, _CHAIN_BYTES)
+        return way.text + (b"" if way.path is None else self._skeleton.opening(way.path))
 
 
 def _number_end(written: bytes) -> float:
