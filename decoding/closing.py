@@ -16,7 +16,7 @@ from lookstruct.decoding.vocabulary import Vocabulary
 
 PREFERENCE = (
     b"}", b"]", b'"', b",", b" null", b"null", b" []", b"[]", b' ""', b'""', b" {}", b"{}", b" false", b"false",
-    b" 0", b"0", b" ", b' "', b" [", b"[", b" {", b"{",
+    b" 0", b"0", b":", b" ", b' "', b" [", b"[", b" {", b"{",
 )  # fmt: skip
 """What closes soonest, first: end a container or a string, then the emptiest value."""
 LOOK_AHEAD = 512

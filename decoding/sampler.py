@@ -111,6 +111,7 @@ def _filter(scaled: torch.Tensor, options: Options) -> torch.Tensor:
     probs = torch.softmax(order.values.masked_fill(~keep, -torch.inf), dim=-1)
     if options.top_p < 1.0:
         keep &= probs.cumsum(0) - probs < options.top_p
+        keep[0] = True  # the likeliest stays, even at top_p 0
         probs = torch.softmax(order.values.masked_fill(~keep, -torch.inf), dim=-1)
     if options.min_p > 0.0:
         keep &= probs >= options.min_p * probs[0]
