@@ -1,4 +1,4 @@
-"""`Completion` -> an HTML page that draws the decode: a row a forward, a cell a token, in the colour of its source.
+"""`Completion` -> HTML that draws the decode: a row for each forward, a cell for each token, coloured by source.
 
 The page stands alone: no script, nothing fetched. Its text is escaped: what a model writes comes from web pages.
 """
