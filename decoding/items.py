@@ -9,7 +9,9 @@ from lookstruct.decoding.atom_values import AtomValues
 from lookstruct.decoding.page_text import PageText
 from lookstruct.decoding.progress import Done, Progress
 from lookstruct.decoding.request import Hints
-from lookstruct.decoding.row_mapping import RowMapper, RowMapping
+from lookstruct.decoding.row_learning import RowLearner
+from lookstruct.decoding.row_mapping import RowMapping, RowReader
+from lookstruct.decoding.row_promises import RowPromises
 from lookstruct.decoding.schema_walk import Path, SchemaNode
 from lookstruct.decoding.skeleton import Skeleton
 
@@ -46,7 +48,8 @@ class Items:
         self._page = page
         self._skeleton = skeleton
         self._progress = progress
-        self._mapper = RowMapper(AtomValues(page, hints.candidates))
+        values = AtomValues(page, hints.candidates)
+        self._learner, self._reader, self._promises = RowLearner(values), RowReader(values), RowPromises(values)
         self._learnt: dict[Path, tuple[int, RowMapping | None]] = {}
         self._after: dict[tuple[Row, int], Row | None] = {}
         self._promised: dict[Path, tuple[RowMapping | None, str]] = {}
@@ -60,7 +63,7 @@ class Items:
         n_done = self._progress.n_done[array]
         if self._learnt.get(array, (0, None))[0] != n_done:
             recent = {index: items[index] for index in sorted(items)[-_RECENT:]}
-            self._learnt[array] = (n_done, self._mapper.learn(recent, self._promise(array)[0]))
+            self._learnt[array] = (n_done, self._learner.learn(recent, self._promise(array)[0]))
             self._after.clear()
         mapping = self._learnt[array][1]
         if mapping is None:
@@ -73,8 +76,8 @@ class Items:
         if mapping is None:
             return []
         nodes = self._nodes(mapping, array)
-        lines = self._mapper.next_lines(mapping, index)
-        return [Row(array, index, line) for line in lines if self._mapper.fits(mapping, line, nodes)]
+        lines = self._reader.next_lines(mapping, index)
+        return [Row(array, index, line) for line in lines if self._reader.fits(mapping, line, nodes)]
 
     def next_line(self, array: Path, index: int) -> Row | None:
         """The line right after the last item's, whatever it looks like: models go on where they should stop."""
@@ -97,15 +100,15 @@ class Items:
     def _find_after(self, mapping: RowMapping, row: Row) -> Row | None:
         known = replace(mapping, lines={**mapping.lines, row.index: row.line})
         nodes = self._nodes(mapping, row.array)
-        lines = self._mapper.next_lines(known, row.index + 1)
-        found = next((line for line in lines if self._mapper.fits(mapping, line, nodes)), None)
+        lines = self._reader.next_lines(known, row.index + 1)
+        found = next((line for line in lines if self._reader.fits(mapping, line, nodes)), None)
         return None if found is None else Row(row.array, row.index + 1, found)
 
     def value(self, row: Row, rel: Path) -> bytes | None:
         """What the field `rel` reads in that row, as JSON; None where the mapping says nothing of it."""
         mapping = self.mapping(row.array)[0]
         node = self._skeleton.node((*row.array, row.index, *rel))
-        return None if mapping is None else self._mapper.value(mapping, rel, row.line, node)
+        return None if mapping is None else self._reader.value(mapping, rel, row.line, node)
 
     def place(self, row: Row) -> int:
         """Where the row begins on the page."""
@@ -136,12 +139,12 @@ class Items:
             item = self._skeleton.node((*array, 0))
             if item.keys:
                 fields: dict[Path, SchemaNode] = {(key,): self._skeleton.node((*array, 0, key)) for key in item.keys}
-                header = self._mapper.from_header(fields)
-                self._promised[array] = (header, "header") if header else (self._mapper.from_cards(fields), "cards")
+                header = self._promises.from_header(fields)
+                self._promised[array] = (header, "header") if header else (self._promises.from_cards(fields), "cards")
             else:
                 name = next((step for step in reversed(array) if isinstance(step, str)), "")
-                self._promised[array] = self._mapper.from_heading(name), "heading"
+                self._promised[array] = self._promises.from_heading(name), "heading"
         found = self._promised[array]
         if found[0] is None and self._skeleton.node((*array, 0)).only("string"):
-            return self._mapper.from_list(self._progress.last), "list"
+            return self._promises.from_list(self._progress.last), "list"
         return found

@@ -56,7 +56,7 @@ class Outlook:
         self._rows = chosen is None or "arrays" in chosen
         self._text = b""
         self._kept: dict[tuple[Path, int, Row | None, int, bool], list[Fork]] = {}
-        self._given: set[bytes] = set()
+        self._given: dict[bytes, str] = {}
 
     @staticmethod
     def of(request: DraftRequest) -> Outlook:
@@ -85,15 +85,13 @@ class Outlook:
         """
         return self._following(path, end, limit, row, forking=False)[0].text
 
-    def branches(self, path: Path, end: int | None, limit: int, row: Row | None = None) -> list[Fork]:
+    def branches(self, path: Path, end: int | None, limit: int, asker: str) -> list[Fork]:
         """The guess of `follow`, and where it may turn another way: second choices of the values on it.
 
-        Each second choice is given once per text, whoever asks first.
+        A second choice is given to the source that asks for it first (`asker` is its name), and not to the others.
         """
-        main, *forks = self._following(path, end, limit, row, forking=True)
-        fresh = [fork for fork in forks if fork.text not in self._given]
-        self._given.update(fork.text for fork in fresh)
-        return [main, *fresh]
+        main, *forks = self._following(path, end, limit, None, forking=True)
+        return [main, *(fork for fork in forks if self._given.setdefault(fork.text, asker) == asker)]
 
     def step(self, path: Path) -> bytes:
         """Just the way to the next value and its opening, where there is only one way."""

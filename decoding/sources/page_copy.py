@@ -21,6 +21,9 @@ _KEPT = 3  # places that are drafted from
 _BOUNDARY = re.compile(r"[.!?](?=\s|$)|[,;:](?=\s|$)|\s[-–—|(/·•]\s?|\s\(|\n|$")
 _MAX_CHARS = 320
 _CASE_GAIN = 3  # characters that a match blind to case must have over an exact one
+_LONG = 8  # characters of agreement from which on a match counts as long
+_TO_THE_END, _AT_MARKS = 0.6, (0.15, 0.08, 0.05)
+"""How often a value that is being copied ends with its line, and at the first, second and third mark before."""
 _GLUE_PROSE = ((" ", 0.2),)
 _GLUE_LINES = ((", ", 0.08), (" ", 0.05))
 """What joins a line to the next within one value, and how often."""
@@ -124,27 +127,36 @@ class PageCopy:
         return _distinct(found, self._page.flat)[:_KEPT]
 
     def _comb(self, slot: Slot, match: _Match, p: float) -> Iterator[Draft]:
-        """The value ends at the line's end, or at one of the next boundaries, or runs on beyond the line."""
-        text, at = self._page.text, match.at
-        stop = self._stop(at)
-        size = "long" if match.size > 8 else "short"
-        style = _style(match.said, text[at - match.size : at])
-        rest = style(text[at:stop].rstrip())
+        """The value ends at the line's end, or at one of the next marks, or runs on beyond the line."""
+        stop = self._stop(match.at)
+        size = "long" if match.size > _LONG else "short"
+        style = _style(match.said, self._page.text[match.at - match.size : match.at])
+        rest = style(self._page.text[match.at : stop].rstrip())
         whole = escape(rest) + b'"'
         main, *forks = self._ends(slot, stop, forking=p > _FORKING)
-        yield Draft(whole + main.text, p=p * 0.6, q=0.96, kind=f"line:{size}")
+        yield Draft(whole + main.text, p=p * _TO_THE_END, q=0.96, kind=f"line:{size}")
         for fork in forks:
-            yield Draft(whole + fork.text, p=p * 0.6 * fork.p, q=0.97, kind="fork")
-        ends = [cut.start() + (cut.group()[:1] in ".!?") for cut in _BOUNDARY.finditer(text, at, stop)]
-        shares = [0.15, 0.08, 0.05]
-        for end, share in zip([end for end in ends if end < at + len(rest)], shares, strict=False):
-            part = escape(style(text[at:end]))
-            yield Draft(part + b'"' + self._outlook.step(slot.path), p=p * share, q=0.95, kind=f"mark:{size}")
-        following = self._page.atom_at(max(at, stop - 1)) + 1
-        if following < len(self._page.atoms) and stop < at + _MAX_CHARS:
-            follow = style(self._page.atom_text(following)[:_MAX_CHARS])
-            for glue, share in _GLUE_PROSE if rest[-1:] in ".!?" and rest else _GLUE_LINES:
-                yield Draft(escape(rest + glue + follow), p=p * share, q=0.96, kind=f"on:{size}")
+            yield Draft(whole + fork.text, p=p * _TO_THE_END * fork.p, q=0.97, kind="fork")
+        for part, share in self._cut_at_marks(match.at, match.at + len(rest), stop):
+            text = escape(style(part)) + b'"' + self._outlook.step(slot.path)
+            yield Draft(text, p=p * share, q=0.95, kind=f"mark:{size}")
+        if stop < match.at + _MAX_CHARS:
+            for glue, follow, share in self._next_atom(stop, rest):
+                yield Draft(escape(rest + glue + style(follow)), p=p * share, q=0.96, kind=f"on:{size}")
+
+    def _cut_at_marks(self, at: int, end: int, stop: int) -> Iterator[tuple[str, float]]:
+        """What stands before each of the next marks, and how likely a value is to end there."""
+        text = self._page.text
+        cuts = (cut.start() + (cut.group()[:1] in ".!?") for cut in _BOUNDARY.finditer(text, at, stop))
+        for cut, share in zip((cut for cut in cuts if cut < end), _AT_MARKS, strict=False):
+            yield text[at:cut], share
+
+    def _next_atom(self, stop: int, rest: str) -> Iterator[tuple[str, str, float]]:
+        """The atom after the one that ends at `stop`, and what may join the two in one value."""
+        following = self._page.atom_at(max(0, stop - 1)) + 1
+        if following < len(self._page.atoms):
+            for glue, share in _GLUE_PROSE if rest.endswith((".", "!", "?")) else _GLUE_LINES:
+                yield glue, self._page.atom_text(following)[:_MAX_CHARS], share
 
     def _stop(self, at: int) -> int:
         """Where the atom that `at` is in ends."""
@@ -156,7 +168,7 @@ class PageCopy:
     def _ends(self, slot: Slot, end: int, *, forking: bool) -> list[Fork]:
         """What follows if the value ends at `end` on the page."""
         if forking:
-            return self._outlook.branches(slot.path, end, _CHAIN_BYTES)
+            return self._outlook.branches(slot.path, end, _CHAIN_BYTES, self.name)
         return [Fork(self._outlook.follow(slot.path, end, _SHORT_CHAIN_BYTES), 1.0)]
 
     def _free(self, text: bytes) -> Iterator[Draft]:
@@ -171,10 +183,8 @@ class PageCopy:
         for number, match in enumerate(found):
             rest = self._page.text[match.at : match.at + _MAX_CHARS]
             if rest:
-                kind = "free:long" if size > 12 else "free:short"
-                yield Draft(
-                    rest.encode("utf-8", "replace"), p=min(0.9, 0.2 + size / 40) / (number + 1), q=0.9, kind=kind
-                )
+                p, kind = min(0.9, 0.2 + size / 40) / (number + 1), "free:long" if size > _LONG else "free:short"
+                yield Draft(rest.encode("utf-8", "replace"), p=p, q=0.9, kind=kind)
         if found:
             self._free_last = found[0].at
 

@@ -47,7 +47,7 @@ class TypedValues:
 
     def _next(self, slot: Slot) -> Iterator[Draft]:
         """After a value: the way on to the next ones, and its forks."""
-        main, *forks = self._outlook.branches(slot.path, None, _CHAIN_BYTES)
+        main, *forks = self._outlook.branches(slot.path, None, _CHAIN_BYTES, self.name)
         yield Draft(main.text, p=0.9, q=0.95, kind="next")
         for fork in forks:
             yield Draft(fork.text, p=0.9 * fork.p, q=0.97, kind="fork")
@@ -83,7 +83,7 @@ class TypedValues:
 
     def _forked(self, value: bytes, path: Path, guess: Guess) -> Iterator[Draft]:
         """The likeliest value with all that follows, and the turns that may take."""
-        main, *forks = self._outlook.branches(path, guess.end, _CHAIN_BYTES)
+        main, *forks = self._outlook.branches(path, guess.end, _CHAIN_BYTES, self.name)
         yield Draft(value + main.text, p=guess.p, q=0.95, kind=guess.kind)
         for fork in forks:
             yield Draft(value + fork.text, p=guess.p * fork.p, q=0.97, kind="fork")
