@@ -64,9 +64,9 @@ def _summary(completion: Completion) -> str:
     n_tokens, n_forwards = len(completion.token_ids), len(completion.steps)
     rate = f" ({n_tokens / n_forwards:.1f} a forward)" if n_forwards else ""
     nodes = sum(step.nodes for step in completion.steps)
-    accepted = sum(1 for source in completion.sources if source not in MEANING)
+    accepted = sum(completion.stats.accepted.values())
     return (
-        f"{n_tokens} tokens in {n_forwards} forwards{rate}; {accepted} of {nodes} drafted tokens were the model's own; "
+        f"{n_tokens} tokens in {n_forwards} forwards{rate}; {accepted} of {nodes} drafted tokens came true; "
         f"prefill {completion.stats.prefill_s:.2f} s, decode {completion.stats.decode_s:.2f} s; "
         f"ended by {escape(completion.finish_reason)}."
     )
