@@ -6,7 +6,7 @@ import lookstruct
 from lookstruct.decoding.loading import load_model
 
 loaded = load_model()
-chat = [{"role": "user", "content": "Count from one to twenty in words, separated by commas."}]
+chat = [{"role": "user", "content": "Write a Python class Point with x, y and z and a setter for each."}]
 
 for sources in (("window",), ("page",), ("page", "window")):
     made = lookstruct.decode(
