@@ -60,10 +60,6 @@ def is_pair(text: str) -> bool:
     return json.loads(text).keys() == {"left", "right"}
 
 
-def is_arithmetic(text: str) -> bool:
-    return re.fullmatch(r"[0-9+*-]+", text) is not None and isinstance(eval(text.lstrip("0") or "0"), int)
-
-
 CASES: dict[str, tuple[Any, Callable[[str], Any]]] = {
     "pydantic": (Item, Item.model_validate_json),
     "dataclass": (Place, TypeAdapter(Place).validate_json),
