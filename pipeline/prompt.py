@@ -17,15 +17,19 @@ if TYPE_CHECKING:
     from lookstruct.schemas.document import Block, Document
     from lookstruct.schemas.loader import Schema
 
-TASK = """Extract one record of type {name} from the web page below. Copy values as the page has them; write null for \
-what it does not say.
+TASK = """Read the web page below and fill in the fields of one {name}. Copy each value exactly from the page. If the \
+page does not give a value, write null; never guess.
 
 Fields:
 {fields}
 
 Web page:
 """
-PLAIN_END = "\n\nRecord as JSON:\n"
+REMINDER = """
+
+End of the page. Now fill in the fields listed at the top, as JSON. A field that the page does not mention is null."""
+PLAIN_CUE = "\n\nRecord as JSON:\n"
+"""What opens the answer of a model without a chat template."""
 MARK = "<<content of this turn>>"
 """Stands for the turn's text while the chat template is rendered; never reaches the model."""
 MIN_PAGE_TOKENS = 32
@@ -150,14 +154,14 @@ def chat_frame(tokenizer: Any) -> Frame:
         )
     )
     before, _, after = rendered.partition(MARK)
-    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, _without_thought(after)))
+    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, REMINDER + _without_thought(after)))
 
 
 def plain_frame(tokenizer: Any) -> Frame:
     """A completion prompt, for base models: a BOS token where the tokenizer begins texts with one, and a cue."""
     bos = tokenizer.bos_token_id
     before = (bos,) if bos is not None and bos in tokenizer("")["input_ids"] else ()
-    return Frame(before, _template_ids(tokenizer, PLAIN_END))
+    return Frame(before, _template_ids(tokenizer, REMINDER + PLAIN_CUE))
 
 
 def _without_thought(opening: str) -> str:

@@ -84,7 +84,7 @@ def show(
     document: Document, blocks: Sequence[Block], *, remarks: Iterable[Remark] = (), links: bool = False
 ) -> PageView:
     """The view of `blocks`, one line each, with `remarks` in their places; with `links`, also each link's address."""
-    every = [*remarks, *(_address(link) for link in document.links if links)]
+    every = [*remarks, *(_address(link) for link in document.links if links and _leads_away(link, document))]
     placed = _by_block(sorted(every), blocks)
     labelled = _labelled_rows(blocks)
     texts: list[str] = []
@@ -102,6 +102,11 @@ def show(
 
 def _address(link: Link) -> Remark:
     return Remark(link.span.end, f" ({link.href})")
+
+
+def _leads_away(link: Link, document: Document) -> bool:
+    """Whether a link names another page of the web: neither a place on this one, nor a file or a script."""
+    return link.href.startswith(("http://", "https://")) and link.href.partition("#")[0] != document.url
 
 
 def _gap(number: int, blocks: Sequence[Block], labelled: Set[int]) -> str:

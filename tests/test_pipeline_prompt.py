@@ -9,7 +9,7 @@ from tokenizers import AddedToken
 
 from lookstruct.extractors.clean import clean
 from lookstruct.pipeline.plaintext import PlainText
-from lookstruct.pipeline.prompt import Prompter, cut_to_fit, wants_links
+from lookstruct.pipeline.prompt import REMINDER, Prompter, cut_to_fit, wants_links
 from lookstruct.schemas.document import Block, BlockKind, Document, Page, Span
 from lookstruct.schemas.errors import ContextOverflow
 from lookstruct.schemas.loader import load_schema
@@ -41,7 +41,7 @@ def test_the_chat_template_frames_task_and_page_with_thinking_off() -> None:
     prompt = Prompter(tokenizer).build(document("<h1>Brass lamp</h1>"), SCHEMA, 2000)
     text = decoded(tokenizer, prompt.ids)
     assert text.startswith("<|im_start|>user\n")
-    assert text.endswith("# Brass lamp<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n")
+    assert text.endswith(f"# Brass lamp{REMINDER}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n")
     assert "- name: string\n- price: number\n" in text
 
 
@@ -55,7 +55,7 @@ def test_a_model_without_a_template_gets_a_plain_completion_prompt() -> None:
     tokenizer = chat_tokenizer(None)
     prompt = Prompter(tokenizer).build(document("<h1>Brass lamp</h1>"), SCHEMA, 2000)
     text = decoded(tokenizer, prompt.ids)
-    assert text.endswith("# Brass lamp\n\nRecord as JSON:\n")
+    assert text.endswith(f"# Brass lamp{REMINDER}\n\nRecord as JSON:\n")
     assert not {1, 2} & set(prompt.ids)
 
 

@@ -40,6 +40,11 @@ def test_links_are_shown_behind_their_text_only_when_asked() -> None:
     assert show(page, paragraph, links=True).text == "All of brass (https://shop.example/brass) and tin."
 
 
+def test_links_to_places_on_the_page_files_and_mail_are_no_addresses_of_pages() -> None:
+    page = document("<p><a href=#top>Up</a> <a href=mailto:a@b.example>Mail</a> <a href=file:///x>File</a>")
+    assert show(page, page.blocks, links=True).text == "Up Mail File"
+
+
 def test_every_copied_range_leads_back_to_the_same_text_of_the_document() -> None:
     page = document()
     view = show(page, page.blocks, links=True)

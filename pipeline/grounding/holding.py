@@ -3,12 +3,14 @@
 A leaf with the keyword `x-source` is compiled to what the page offers: a closed list of its dates, numbers, durations,
 links or whole lines, or, for spans, the automaton of all its substrings (cut at words). Everything else stays the
 JSON Schema it was. So a held value cannot be invented, and what is unique on the page is forced and costs no forward.
+Where the page offers nothing for a closed list, a nullable field is null and a list is empty; a field that must have
+a value stays the JSON Schema it was.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
@@ -48,16 +50,22 @@ class _Compiler:
         """The name of the rule for `node`."""
         if "$ref" in node:
             return self._ref(node["$ref"].removeprefix("#/$defs/"))
-        if not self._holds(node, set()):
+        if not self._holds(node, set()) or self._offers.lacks(node):
             return self._add(self._json(node))
         if "anyOf" in node:
-            return self._add(" | ".join(self.rule(branch) for branch in node["anyOf"]))
+            return self._add(" | ".join(self.rule(branch) for branch in self._possible(node["anyOf"])))
         if node.get("type") == "object":
             return self._add(self._object(node))
         if node.get("type") == "array":
             return self._add(self._array(node))
         self.held = True
         return self._add(self._leaf(node))
+
+    def _possible(self, branches: Sequence[Node]) -> Sequence[Node]:
+        """The branches without those for which the page offers nothing: what could only be invented is null."""
+        kept = [branch for branch in branches if not self._offers.lacks(branch)]
+        self.held = self.held or len(kept) < len(branches)
+        return kept or branches
 
     def _ref(self, name: str) -> str:
         if name not in self._refs:
@@ -84,10 +92,11 @@ class _Compiler:
         return " ".join([*parts, literal("}")]) if parts else literal("{}")
 
     def _array(self, node: Node) -> str:
-        item = self.rule(node["items"])
         least, most = node.get("minItems", 0), node.get("maxItems")
-        if most == 0:
+        if most == 0 or (self._offers.lacks(node["items"]) and not least):
+            self.held = True
             return literal("[]")
+        item = self.rule(node["items"])
         upper = "" if most is None else str(most - 1)
         filled = f'"[" {item} ({literal(", ")} {item}){{{max(0, least - 1)},{upper}}} "]"'
         return filled if least else f"{literal('[]')} | {filled}"
@@ -117,7 +126,8 @@ class _Compiler:
             if name in seen:
                 return False
             return self._holds(self._defs[name], seen | {name})
-        return self._offers.has(node) or any(self._holds(child, seen) for child in children(node))
+        decided = self._offers.has(node) or self._offers.lacks(node)
+        return decided or any(self._holds(child, seen) for child in children(node))
 
 
 def children(node: Node) -> Iterator[Node]:

@@ -39,6 +39,11 @@ class PageOffers:
             return False
         return bool(self.chunks) if source == "span" else next(iter(self.options(node)), None) is not None
 
+    def lacks(self, node: Node) -> bool:
+        """Whether `node` is to be taken from a closed list that is empty on this page."""
+        listed = node.get("x-source") in _LISTS and "enum" not in node
+        return listed and next(iter(self.options(node)), None) is None
+
     def options(self, node: Node) -> Iterable[str]:
         """The closed list for a leaf, as JSON text; empty for spans, and where the page has none."""
         make = _LISTS.get(node.get("x-source", ""))

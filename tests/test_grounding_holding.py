@@ -1,0 +1,88 @@
+"""What a grammar that is held to a page lets through, asked of the grammar engine itself."""
+
+import json
+from typing import Any
+
+import pytest
+import tiny
+
+from lookstruct.decoding.constraint import GrammarCompiler
+from lookstruct.decoding.vocabulary import Vocabulary
+from lookstruct.extractors.clean import clean
+from lookstruct.pipeline.grounding.found import find_all
+from lookstruct.pipeline.grounding.holding import hold
+from lookstruct.pipeline.grounding.offers import PageOffers
+from lookstruct.schemas.document import Page
+from lookstruct.schemas.loader import load_schema
+
+SHOP = "<h1>Brass lamp</h1><p>Price: 45.50 EUR<p>Made 3 May 2024<p>See <a href=https://a.example/care>care</a>"
+BARE = "<h1>Brass lamp</h1><p>No more is known."
+COMPILER = GrammarCompiler(Vocabulary(tiny.tokenizer(), tiny.WIDTH, [2]))
+
+
+def takes(html: str, field: dict[str, Any], value: Any) -> bool:
+    """Whether the grammar for a record of one field lets `{"x": value}` through on this page."""
+    schema = load_schema({"type": "object", "properties": {"x": field}, "required": ["x"]}).grammar_schema
+    document = clean(Page("https://a.example/", "https://a.example/", html))
+    constraint = COMPILER.start(hold(schema, PageOffers(document, document.blocks, find_all(document))))
+    text = json.dumps({"x": value}, ensure_ascii=False)
+    for token in tiny.tokenizer()(text, add_special_tokens=False)["input_ids"]:
+        for byte_token in [token] if constraint.allows(token) else _bytes_of(token):
+            if not constraint.allows(byte_token):
+                return False
+            constraint.advance(byte_token)
+    return constraint.accepting
+
+
+def _bytes_of(token: int) -> list[int]:
+    """The token in single bytes: where a mask forces another cut, the text may still be allowed."""
+    vocabulary = COMPILER._vocabulary
+    return [vocabulary.ids[bytes([byte])] for byte in vocabulary.token_bytes[token]]
+
+
+def nullable(leaf: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [leaf, {"type": "null"}]}
+
+
+NUMBER = {"type": "number", "x-source": "number"}
+DATE = {"type": "string", "format": "date", "x-source": "date"}
+LINK = {"type": "string", "x-source": "link"}
+LINE = {"type": "string", "x-source": "line"}
+SPAN = {"type": "string", "x-source": "span"}
+
+
+@pytest.mark.parametrize(
+    ("leaf", "on_page", "invented"),
+    [
+        (NUMBER, 45.5, 46.5),
+        (DATE, "2024-05-03", "2024-05-04"),
+        (LINK, "https://a.example/care", "https://a.example/"),
+        (LINE, "Made 3 May 2024", "Made 3 May"),
+        (SPAN, "3 May", "4 May"),
+    ],
+)
+def test_a_held_value_can_only_be_one_that_the_page_offers(leaf: dict[str, Any], on_page: Any, invented: Any) -> None:
+    assert takes(SHOP, leaf, on_page)
+    assert not takes(SHOP, leaf, invented)
+    assert takes(SHOP, nullable(leaf), None)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "invented"), [(NUMBER, 46.5), (DATE, "2024-05-04"), (LINK, "https://a.example/")], ids=str
+)
+def test_where_the_page_offers_nothing_a_nullable_field_is_null_and_a_list_empty(
+    leaf: dict[str, Any], invented: Any
+) -> None:
+    assert takes(BARE, nullable(leaf), None)
+    assert not takes(BARE, nullable(leaf), invented)
+    assert takes(BARE, {"type": "array", "items": leaf}, [])
+    assert not takes(BARE, {"type": "array", "items": leaf}, [invented])
+
+
+@pytest.mark.parametrize(("leaf", "value"), [(NUMBER, 46.5), (DATE, "2024-05-04")], ids=str)
+def test_a_field_that_must_have_a_value_stays_free_where_the_page_offers_none(leaf: dict[str, Any], value: Any) -> None:
+    assert takes(BARE, leaf, value)
+
+
+def test_computed_fields_stay_free() -> None:
+    assert takes(BARE, nullable({"type": "integer", "x-source": "computed"}), 7)
