@@ -8,13 +8,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
+from processes import chromiums, gone, kill
 from site_fixtures import Site, site
 
 from lookstruct.extractors import Fetcher, FetchOptions, Target, browser, find_chromium
@@ -33,26 +32,6 @@ async def main():
         await fetcher.fetch(sys.argv[2])
 asyncio.run(main())
 """
-
-
-def chromiums(children_of: int | None = None) -> set[psutil.Process]:
-    """Chromium processes below a process (this one unless told)."""
-    found = set()
-    for child in psutil.Process(children_of).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if "chrom" in child.name():
-                found.add(child)
-    return found
-
-
-async def gone(processes: set[psutil.Process], within_s: float = 10) -> bool:
-    """Whether all of them end in time."""
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        if not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
-            return True
-        await asyncio.sleep(0.1)
-    return False
 
 
 @pytest.fixture
@@ -124,8 +103,9 @@ async def test_a_browser_that_died_is_replaced(site: Site) -> None:
     others = chromiums()
     async with Fetcher() as fetcher:
         await fetcher.fetch(site.url("/inner.html"))
-        for process in chromiums() - others:
-            process.kill()
+        killed = chromiums() - others
+        kill(killed)
+        assert await gone(killed)
         await asyncio.sleep(0.5)
         assert (await fetcher.fetch(site.url("/inner.html"))).status == 200
 
