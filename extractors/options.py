@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from lookstruct.schemas.flags import Flag, Group
 
 Wait = Literal["dom", "load", "settled", "networkidle"]
 ResourceType = Literal["image", "font", "media", "stylesheet", "script", "xhr", "fetch", "websocket", "other"]
 
 
-class FetchOptions(BaseModel):
+class FetchOptions(Group):
     """How to fetch a page; every field has a default that suits an ordinary page."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    title: ClassVar[str] = "Page"
 
-    timeout_s: PositiveFloat = Field(default=30.0, description="Seconds for the whole page, loading and settling.")
-    wait: Wait = Field(
+    timeout_s: Annotated[PositiveFloat, Flag("--timeout", "SECONDS")] = Field(
+        default=30.0, description="For the whole page, loading and settling."
+    )
+    wait: Annotated[Wait, Flag("--wait", "STATE")] = Field(
         default="settled",
-        description=(
-            "When the page counts as loaded: its markup is read (dom), its resources too (load), its visible text has "
-            "stopped changing (settled), or the network has been quiet for half a second (networkidle)."
-        ),
+        description="Read the page when its markup (dom) or its resources (load) are there, its visible text has "
+        "stopped changing (settled), or the network is quiet (networkidle).",
     )
     settle_s: PositiveFloat = Field(default=5.0, description="Most seconds to wait for a page to settle after loading.")
     selector: str | None = Field(default=None, description="Also wait until an element matches this CSS selector.")

@@ -21,8 +21,9 @@ import platformdirs
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from lookstruct.pipeline.settings import Settings, flag_of
+from lookstruct.pipeline.settings import Settings
 from lookstruct.schemas.errors import UsageError
+from lookstruct.schemas.flags import flag_of
 
 FILE_NAME = "lookstruct.toml"
 

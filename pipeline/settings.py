@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic.fields import FieldInfo
 
 from lookstruct.decoding.request import Options, Window
 from lookstruct.extractors.options import FetchOptions
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """Marks a setting that has an option on the command line; `metavar` is what the help calls its value."""
-
-    name: str
-    metavar: str | None = None
-
-
-def split_list(value: Any) -> Any:
-    """A list as a flag or an environment variable writes it.
-
-    >>> split_list("window, records"), split_list(["window"])
-    (['window', 'records'], ['window'])
-    """
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+from lookstruct.schemas.flags import Flag, Group, Listed, split_list
 
 
 def split_window(value: Any) -> Any:
@@ -37,16 +19,6 @@ def split_window(value: Any) -> Any:
     if isinstance(parts, Sequence) and len(parts) != 3:
         raise ValueError("three whole numbers W,N,G are expected")
     return parts
-
-
-Listed = BeforeValidator(split_list)
-
-
-class Group(BaseModel):
-    """A group of settings: unknown names are errors, values are fixed once made. `title` heads it in help texts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    title: ClassVar[str]
 
 
 class ModelSettings(Group):
@@ -162,15 +134,3 @@ class Settings(BaseModel):
     prompt: PromptSettings = PromptSettings()
     decode: DecodeSettings = DecodeSettings()
     output: OutputSettings = OutputSettings()
-
-
-def flag_of(field: FieldInfo) -> Flag | None:
-    """The flag a setting has on the command line."""
-    return next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
-
-
-def flagged(group: type[Group]) -> Iterator[tuple[str, FieldInfo, Flag]]:
-    """The settings of a group that have flags: name, field, flag."""
-    for name, field in group.model_fields.items():
-        if (flag := flag_of(field)) is not None:
-            yield name, field, flag
