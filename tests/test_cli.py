@@ -323,7 +323,7 @@ def test_help_names_every_option_and_command_within_80_columns(args: tuple[str, 
     assert max(map(len, text.splitlines())) <= 80
     for word in ("--url", "--html", "--schema", "--model", "--device", "--dtype", "--decoding", "--max-new-tokens"):
         assert word in text
-    for word in ("--evidence", "--stats", "--to", "--lenient", "--config", "--verbose", "--seed", "extract doctor"):
+    for word in ("--evidence", "--stats", "--to", "--lenient", "--config", "--verbose", "--seed", "doctor"):
         assert word in text
 
 
@@ -355,8 +355,8 @@ def test_the_package_offers_its_public_names() -> None:
 
 def test_standard_output_is_utf8_on_a_console_that_is_not() -> None:
     code = (
-        "from lookstruct.pipeline.output import open_output; from lookstruct.cli import _say;"
-        "open_output('-')({'price': '5 €', 'name': 'ランプ'}); _say('note: ランプ')"
+        "from lookstruct.pipeline.output import open_output; from lookstruct.pipeline.commands.console import say;"
+        "open_output('-')({'price': '5 €', 'name': 'ランプ'}); say('note: ランプ')"
     )
     env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True, env=env)
