@@ -7,10 +7,11 @@ from importlib import import_module
 
 import pytest
 
-MODULES = (
-    *("atom_values", "cursor", "field_kinds", "field_words", "items", "json_text", "page_text", "page_values"),
-    *("row_mapping", "schema_walk", "skeleton"),
+GUESSING = (
+    *("atom_values", "field_kinds", "field_words", "items", "json_text", "page_text", "page_values", "row_mapping"),
+    *("schema_walk", "skeleton"),
 )
+MODULES = ("cursor", *(f"guessing.{name}" for name in GUESSING))
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookstruct.decoding.page_text import PageText, fold, occurrences, page_text
+from lookstruct.decoding.guessing.page_text import PageText, fold, occurrences, page_text
 
 
 def atoms(text: str) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.page_values import find_candidates
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.page_values import find_candidates
 
 
 def found(text: str, kind: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.progress import Progress
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.progress import Progress
 from lookstruct.decoding.request import Hints
 
 PAGE = PageText("# Shop\nName: Lamp\nNet: 12.50\nTotal: 15.00\nName: Lamp")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from source_bench import INVOICE, INVOICE_PAGE, NUMBER, STRING, array, optional, record
 
-from lookstruct.decoding.items import Items
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.progress import Progress
+from lookstruct.decoding.guessing.items import Items
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.progress import Progress
+from lookstruct.decoding.guessing.skeleton import Skeleton
 from lookstruct.decoding.request import Hints
-from lookstruct.decoding.skeleton import Skeleton
 
 
 def items(schema: dict, page: str, text: str) -> Items:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookstruct.decoding.schema_walk import SchemaWalk
+from lookstruct.decoding.guessing.schema_walk import SchemaWalk
 
 ADDRESS = {"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "integer"}}}
 

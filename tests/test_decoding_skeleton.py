@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from source_bench import INVOICE, NUMBER, STRING, array, context, record
 
-from lookstruct.decoding.skeleton import Skeleton, Slot, Stage
+from lookstruct.decoding.guessing.skeleton import Skeleton, Slot, Stage
 
 NESTED = record(a=record(b=STRING, tags=array(STRING)), c=array(array(NUMBER)))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from lookstruct.decoding.items import split_path
-from lookstruct.decoding.json_text import dumps
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Slot, Stage
+from lookstruct.decoding.guessing.items import split_path
+from lookstruct.decoding.guessing.json_text import dumps
+from lookstruct.decoding.guessing.schema_walk import Path
+from lookstruct.decoding.guessing.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 

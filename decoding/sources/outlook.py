@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lookstruct.decoding.guesser import Guesser
-from lookstruct.decoding.items import Items, Row, split_path
-from lookstruct.decoding.page_text import page_text
-from lookstruct.decoding.progress import Progress
-from lookstruct.decoding.record_guesses import RecordGuesses
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Skeleton, Slot, Way
+from lookstruct.decoding.guessing.guesser import Guesser
+from lookstruct.decoding.guessing.items import Items, Row, split_path
+from lookstruct.decoding.guessing.page_text import page_text
+from lookstruct.decoding.guessing.progress import Progress
+from lookstruct.decoding.guessing.record_guesses import RecordGuesses
+from lookstruct.decoding.guessing.schema_walk import Path
+from lookstruct.decoding.guessing.skeleton import Skeleton, Slot, Way
 from lookstruct.decoding.sources.base import DraftContext, DraftRequest
 
 _ROW_BELIEF = 0.97  # in a value read off a row: the row's values stand and fall together

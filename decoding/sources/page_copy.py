@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lookstruct.decoding.cursor import decode_string, n_dangling
-from lookstruct.decoding.json_text import dumps, escape
-from lookstruct.decoding.page_text import fold, occurrences, plain_marks
-from lookstruct.decoding.skeleton import Slot, Stage
+from lookstruct.decoding.guessing.json_text import dumps, escape
+from lookstruct.decoding.guessing.page_text import fold, occurrences, plain_marks
+from lookstruct.decoding.guessing.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Fork, Outlook
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from lookstruct.decoding.skeleton import Slot, Stage
+from lookstruct.decoding.guessing.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 

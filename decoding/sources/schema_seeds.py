@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from lookstruct.decoding.cursor import decode_string
-from lookstruct.decoding.schema_walk import Path, SchemaNode
-from lookstruct.decoding.skeleton import Slot, Stage, Way, literal_texts
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode
+from lookstruct.decoding.guessing.skeleton import Slot, Stage, Way, literal_texts
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from lookstruct.decoding.guesser import Guess
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Slot, Stage
+from lookstruct.decoding.guessing.guesser import Guess
+from lookstruct.decoding.guessing.schema_walk import Path
+from lookstruct.decoding.guessing.skeleton import Slot, Stage
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
 from lookstruct.decoding.sources.outlook import Outlook
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lookstruct.decoding.field_words import similarity, words
+from lookstruct.decoding.guessing.field_words import similarity, words
 from lookstruct.pipeline.grounding.fields import Leaf, Path
 from lookstruct.pipeline.grounding.labels import Labels
 from lookstruct.pipeline.grounding.places import Place

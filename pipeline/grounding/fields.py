@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lookstruct.decoding.field_words import words
+from lookstruct.decoding.guessing.field_words import words
 from lookstruct.pipeline.leaves import escape
 
 Path = tuple[str | int, ...]

@@ -7,14 +7,14 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lookstruct.decoding.field_kinds import allowed, field_kind, field_name, fit, ways_to_write
-from lookstruct.decoding.field_words import similarity, words
-from lookstruct.decoding.json_text import string
-from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.guessing.field_kinds import allowed, field_kind, field_name, fit, ways_to_write
+from lookstruct.decoding.guessing.field_words import similarity, words
+from lookstruct.decoding.guessing.json_text import string
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.schema_walk import Path
+from lookstruct.decoding.guessing.skeleton import Skeleton, literal_texts
+from lookstruct.decoding.guessing.suitability import Suitability
 from lookstruct.decoding.request import Candidate
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Skeleton, literal_texts
-from lookstruct.decoding.suitability import Suitability
 
 BEST = 12
 """Candidates of a field that are always looked at, wherever they stand."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from lookstruct.decoding.json_text import plain_number
-from lookstruct.decoding.page_text import PageText, fold, occurrences, plain_marks
-from lookstruct.decoding.page_values import find_candidates
+from lookstruct.decoding.guessing.json_text import plain_number
+from lookstruct.decoding.guessing.page_text import PageText, fold, occurrences, plain_marks
+from lookstruct.decoding.guessing.page_values import find_candidates
 from lookstruct.decoding.request import Candidate
 
 _PARTS = re.compile(r"\s*(?:[,;:/()]|[-–—×]|\bx\b)\s+|\s*[()]\s*")

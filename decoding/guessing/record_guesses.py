@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lookstruct.decoding.guesser import Guess
-from lookstruct.decoding.json_text import dumps, key_text, number_forms
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.progress import Done, Progress
+from lookstruct.decoding.guessing.guesser import Guess
+from lookstruct.decoding.guessing.json_text import dumps, key_text, number_forms
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.progress import Done, Progress
+from lookstruct.decoding.guessing.schema_walk import Path
+from lookstruct.decoding.guessing.skeleton import Skeleton
 from lookstruct.decoding.request import Hints
-from lookstruct.decoding.schema_walk import Path
-from lookstruct.decoding.skeleton import Skeleton
 
 _MAX_GUESSES = 3
 _MAX_BYTES = 900

@@ -6,14 +6,14 @@ import re
 from math import exp
 from typing import NamedTuple
 
-from lookstruct.decoding.field_candidates import BEST, TOLD, FieldFinder, Scored
-from lookstruct.decoding.field_kinds import field_name
-from lookstruct.decoding.json_text import string
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.page_values import find_candidates
+from lookstruct.decoding.guessing.field_candidates import BEST, TOLD, FieldFinder, Scored
+from lookstruct.decoding.guessing.field_kinds import field_name
+from lookstruct.decoding.guessing.json_text import string
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.page_values import find_candidates
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode
+from lookstruct.decoding.guessing.skeleton import Skeleton, literal_texts
 from lookstruct.decoding.request import Candidate, Hints
-from lookstruct.decoding.schema_walk import Path, SchemaNode
-from lookstruct.decoding.skeleton import Skeleton, literal_texts
 
 _SHARPNESS = 1.6  # the power of a score that its share of belief goes with
 _NULL_SHARE = {"number": 0.3, "integer": 0.35, "url": 0.35, "phone": 0.35, "text": 0.18, "date": 0.07, "line": 0.07}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from lookstruct.decoding.atom_values import AtomValues, Place
-from lookstruct.decoding.progress import Done
-from lookstruct.decoding.row_mapping import REACH, Column, RowMapping
-from lookstruct.decoding.schema_walk import Path
+from lookstruct.decoding.guessing.atom_values import AtomValues, Place
+from lookstruct.decoding.guessing.progress import Done
+from lookstruct.decoding.guessing.row_mapping import REACH, Column, RowMapping
+from lookstruct.decoding.guessing.schema_walk import Path
 
 _READERS = (
     *("text", "cell", "price", "number", "date", "time", "duration", "url", "email", "phone", "any number"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lookstruct.decoding.page_text import PageText
+from lookstruct.decoding.guessing.page_text import PageText
 from lookstruct.decoding.request import Candidate
 
 _NAMES = frozenset({"name", "full", "display", "product", "recipe", "job", "event", "book", "article", "page"})

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lookstruct.decoding.cursor import JsonReader
-from lookstruct.decoding.json_text import plain_number
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.page_values import find_candidates
+from lookstruct.decoding.guessing.json_text import plain_number
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.page_values import find_candidates
+from lookstruct.decoding.guessing.schema_walk import Path
 from lookstruct.decoding.request import Hints
-from lookstruct.decoding.schema_walk import Path
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from lookstruct.decoding.atom_values import AtomValues
-from lookstruct.decoding.page_text import PageText
-from lookstruct.decoding.progress import Done, Progress
+from lookstruct.decoding.guessing.atom_values import AtomValues
+from lookstruct.decoding.guessing.page_text import PageText
+from lookstruct.decoding.guessing.progress import Done, Progress
+from lookstruct.decoding.guessing.row_learning import RowLearner
+from lookstruct.decoding.guessing.row_mapping import RowMapping, RowReader
+from lookstruct.decoding.guessing.row_promises import RowPromises
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode
+from lookstruct.decoding.guessing.skeleton import Skeleton
 from lookstruct.decoding.request import Hints
-from lookstruct.decoding.row_learning import RowLearner
-from lookstruct.decoding.row_mapping import RowMapping, RowReader
-from lookstruct.decoding.row_promises import RowPromises
-from lookstruct.decoding.schema_walk import Path, SchemaNode
-from lookstruct.decoding.skeleton import Skeleton
 
 _RECENT = 6  # items that a mapping is learnt from
 _INLINE = re.compile(r"\s*(?:[,;/·•|]|\band\b|&)\s+")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from lookstruct.decoding.atom_values import AtomValues, Reader
-from lookstruct.decoding.json_text import number_forms, string
-from lookstruct.decoding.page_text import Line
-from lookstruct.decoding.schema_walk import Path, SchemaNode
+from lookstruct.decoding.guessing.atom_values import AtomValues, Reader
+from lookstruct.decoding.guessing.json_text import number_forms, string
+from lookstruct.decoding.guessing.page_text import Line
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode
 
 REACH = 12
 """Lines that one item may take."""

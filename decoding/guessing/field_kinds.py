@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lookstruct.decoding.field_words import words
-from lookstruct.decoding.json_text import dumps, number_forms, string
-from lookstruct.decoding.page_values import time_forms
+from lookstruct.decoding.guessing.field_words import words
+from lookstruct.decoding.guessing.json_text import dumps, number_forms, string
+from lookstruct.decoding.guessing.page_values import time_forms
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode
 from lookstruct.decoding.request import Candidate
-from lookstruct.decoding.schema_walk import Path, SchemaNode
 
 FITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from lookstruct.decoding.atom_values import AtomValues, Reader
-from lookstruct.decoding.field_words import similarity, words
-from lookstruct.decoding.page_values import Labels
-from lookstruct.decoding.row_mapping import REACH, Column, RowMapping, RowReader, as_json, reader_for
-from lookstruct.decoding.schema_walk import Path, SchemaNode
+from lookstruct.decoding.guessing.atom_values import AtomValues, Reader
+from lookstruct.decoding.guessing.field_words import similarity, words
+from lookstruct.decoding.guessing.page_values import Labels
+from lookstruct.decoding.guessing.row_mapping import REACH, Column, RowMapping, RowReader, as_json, reader_for
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode
 
 _ENOUGH_HEADERS = 2
 _NAMED = 0.45  # likeness of a list's name and the heading above it

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lookstruct.decoding.json_text import plain_number
-from lookstruct.decoding.page_text import Line, PageText
+from lookstruct.decoding.guessing.json_text import plain_number
+from lookstruct.decoding.guessing.page_text import Line, PageText
 from lookstruct.decoding.request import Candidate
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -13,8 +13,8 @@ from enum import Enum
 from typing import Any
 
 from lookstruct.decoding.cursor import Cursor, Place
-from lookstruct.decoding.json_text import dumps, key_text
-from lookstruct.decoding.schema_walk import Path, SchemaNode, SchemaWalk
+from lookstruct.decoding.guessing.json_text import dumps, key_text
+from lookstruct.decoding.guessing.schema_walk import Path, SchemaNode, SchemaWalk
 
 _MAX_NESTING = 12
 _MAX_KEPT = 4096
