@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812  its usual name
 from numpy.typing import NDArray
 from transformers import AttentionInterface
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 NAME = "lookstruct_tree"
 PACK_ROWS = 128
@@ -124,16 +127,19 @@ def _explicit(
 AttentionInterface.register(NAME, tree_attention)
 
 
-@contextmanager
-def attending(configs: list[Any], tree: TreeMask) -> Iterator[None]:
-    """Within it, the models of `configs` attend by `tree`; afterwards they are as they were, for all who share them."""
-    token = _mask.set(tree)
-    before = [config._attn_implementation for config in configs]
-    try:
-        for config in configs:
+def attend_by_tree(model: PreTrainedModel) -> None:
+    """Let `model`, which must be ours alone, attend by the tree mask of the forward in progress, see `attending`."""
+    for module in model.modules():
+        config: Any = getattr(module, "config", None)
+        if hasattr(config, "_attn_implementation"):
             config._attn_implementation = NAME
+
+
+@contextmanager
+def attending(tree: TreeMask) -> Iterator[None]:
+    """Within it, on this thread, `tree` is the mask of the forward in progress."""
+    token = _mask.set(tree)
+    try:
         yield
     finally:
-        for config, implementation in zip(configs, before, strict=True):
-            config._attn_implementation = implementation
         _mask.reset(token)

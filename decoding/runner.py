@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lookstruct.decoding.attention import TreeMask, attending
+from lookstruct.decoding.attention import TreeMask, attend_by_tree, attending
 from lookstruct.decoding.cache import KVCache
-from lookstruct.decoding.linear import FewRowLinear
+from lookstruct.decoding.linear import LinearMode, default_mode, use_few_row_kernels
+from lookstruct.decoding.twin import twin_of
 from lookstruct.schemas.errors import ModelUnsupported
 
 if TYPE_CHECKING:
@@ -48,21 +48,24 @@ class Rows:
 
 
 class Runner:
-    """Runs one frozen model; thread-compatible, not thread-safe."""
+    """Runs one frozen model on a twin of it, so that `model` itself stays as it is for whoever shares it.
 
-    def __init__(self, model: PreTrainedModel, *, few_row_linear: bool | None = None) -> None:
+    `linear` None takes the mode that suits device and dtype. Thread-compatible, not thread-safe.
+    """
+
+    def __init__(self, model: PreTrainedModel, *, linear: LinearMode | None = None) -> None:
         if model.config.is_encoder_decoder:
             raise ModelUnsupported(f"{type(model).__name__} is an encoder-decoder; a decoder-only model is needed.")
         self.model = model
         self.device: torch.device = model.device
         self.dtype: torch.dtype = model.dtype
-        self._base: Any = model.get_decoder() or model.base_model
+        self.linear_mode: LinearMode = linear or default_mode(self.device, self.dtype)
+        self._twin: Any = twin_of(model).eval()
+        self._base: Any = self._twin.get_decoder() or self._twin.base_model
         self._cache_name = _cache_keyword(self._base)
-        self._configs = _configs(model)
-        if few_row_linear is None:
-            few_row_linear = self.device.type == "cpu" and self.dtype in (torch.float32, torch.float64)
-        self._linear = FewRowLinear(model) if few_row_linear else None
-        self.linear_mode = "transposed" if few_row_linear else "stock"
+        attend_by_tree(self._twin)
+        if self.linear_mode == "few-rows":
+            use_few_row_kernels(self._twin)
 
     @property
     def width(self) -> int:
@@ -86,7 +89,7 @@ class Runner:
     def hidden(self, cache: KVCache, rows: Rows) -> torch.Tensor:
         """Last hidden states [n, hidden_size] of `rows`; their KV is appended behind the committed slots."""
         tree = TreeMask(cache.length, rows.positions, rows.visible, self.dtype, self.device)
-        with self._own_kernels(), attending(self._configs, tree):
+        with attending(tree):
             out = self._base(
                 input_ids=torch.tensor([list(rows.token_ids)], device=self.device),
                 attention_mask=tree.additive(),
@@ -100,8 +103,7 @@ class Runner:
     @torch.no_grad()
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Logits [k, width] of hidden states [k, hidden_size]."""
-        with self._own_kernels():
-            return self._head(hidden)
+        return self._head(hidden)
 
     def prefill(self, cache: KVCache, token_ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Append the KV of `token_ids` in chunks; computes no logits. Stops between chunks when `cancelled()`."""
@@ -115,12 +117,12 @@ class Runner:
     @cached_property
     def _head(self) -> Callable[[torch.Tensor], torch.Tensor]:
         """hidden -> logits, found by comparing with the model's own logits on two tokens."""
-        linear: Any = self.model.get_output_embeddings()
+        linear: Any = self._twin.get_output_embeddings()
         config: Any = self.model.config.get_text_config(decoder=True)
-        ids = torch.tensor([[1, 2]], device=self.device)
+        hidden = self.hidden(KVCache(), Rows.chain([1, 2], 0))
         with torch.no_grad():
+            ids = torch.tensor([[1, 2]], device=self.device)
             reference = self.model(input_ids=ids, use_cache=False).logits[0].float()
-            hidden = self._base(input_ids=ids, use_cache=False).last_hidden_state[0]
             for head in _heads(linear, config):
                 if torch.allclose(head(hidden).float(), reference, rtol=2e-2, atol=2e-2 * float(reference.std())):
                     return head
@@ -149,7 +151,8 @@ class Runner:
         if any(layer.length != 3 for layer in chain.buffers) or not chain.buffers:
             return False
         with torch.no_grad():
-            stock = self._base(input_ids=torch.tensor([[a, c, d]], device=self.device), use_cache=False)
+            base: Any = self.model.get_decoder() or self.model.base_model
+            stock = base(input_ids=torch.tensor([[a, c, d]], device=self.device), use_cache=False)
         loose = 2e-2 if self.dtype in (torch.bfloat16, torch.float16) else 1e-4
         scale = float(own.abs().max()) or 1.0
         error = max(
@@ -158,22 +161,11 @@ class Runner:
         )
         return error <= loose * scale
 
-    @contextmanager
-    def _own_kernels(self) -> Iterator[None]:
-        with self._linear.active() if self._linear else nullcontext():
-            yield
-
 
 def _cache_keyword(base: Any) -> str:
     """transformers renames `past_key_values` to `cache` between 5.17 and 5.40."""
     names = inspect.signature(base.forward).parameters
     return "cache" if "cache" in names else "past_key_values"
-
-
-def _configs(model: PreTrainedModel) -> list[Any]:
-    """Every configuration object that a module of the model reads its attention function from."""
-    found = {id(m.config): m.config for m in model.modules() if hasattr(m, "config")}
-    return [c for c in found.values() if hasattr(c, "_attn_implementation")]
 
 
 def _heads(linear: Any, config: Any) -> Iterator[Callable[[torch.Tensor], torch.Tensor]]:
