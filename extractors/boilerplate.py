@@ -20,7 +20,9 @@ _CONSENT = re.compile(
     r"|cookie-?(?:script|yes|first|hub)|klaro|iubenda-cs|borlabs|complianz",
     re.IGNORECASE,
 )
-_CONSENT_TAGS = frozenset({"div", "section", "aside", "dialog", "form", "footer", "header", "p", "span", "iframe"})
+_CONSENT_TAGS = frozenset({
+    "div", "section", "aside", "dialog", "form", "footer", "header", "p", "span", "lookstruct-frame",
+})  # fmt: skip
 _MOST_CONSENT_CHARS = 6000  # a longer "banner" is the page itself under a misleading class
 
 

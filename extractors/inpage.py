@@ -1,9 +1,10 @@
 """The script that reads a rendered page inside the browser: live DOM -> HTML text that carries what only CSS knows.
 
-What it writes is the flattened page: open shadow roots stand in place of their hosts' children, same-origin frames as
-`lookstruct-frame` elements where their `iframe` stood, form controls with their present values. Code and styles are
-left out. Two attributes carry the layout (`tags.MARK_HIDDEN`, `tags.MARK_FLOW`), and a space or a `br` is added where
-neighbouring inline texts stand apart on the screen without one in the markup.
+What it writes is the flattened page: open shadow roots stand in place of their hosts' children, frames as
+`lookstruct-frame` elements where their `iframe` stood (`snapshot` fills in those of other origins), form controls with
+their present values. Code and styles are left out. Two attributes carry the layout (`tags.MARK_HIDDEN`,
+`tags.MARK_FLOW`), and a space or a `br` is added where neighbouring inline texts stand apart on the screen without one
+in the markup.
 
 Hidden means, by computed style: `display: none`, `content-visibility: hidden`, the folded part of a closed `details`,
 `visibility`, opacity below 0.05, clipped to nothing, a box of at most one pixel that cuts off what overflows,
@@ -31,12 +32,16 @@ _HELPERS = r"""
   const escapeText = (s) => s.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const escapeValue = (s) => s.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 
+  // Links of frames and of further pages start from there, so they are written as absolute ones.
+  const isElsewhere = (el) => limits.inner || el.ownerDocument !== document;
+
   function attributes(el, extra) {
     let text = "";
     for (const { name, value } of el.attributes) {
       if (!/^[A-Za-z_][\w:.-]*$/.test(name) || /^(on|style$|srcset$|data-lookstruct-)/.test(name)) continue;
       if (name in extra) continue;
-      const short = /^data:/i.test(value) && value.length > 200 ? "data:," : value;
+      const own = isElsewhere(el) && /^(href|src)$/.test(name) && typeof el[name] === "string" ? el[name] : value;
+      const short = /^data:/i.test(own) && own.length > 200 ? "data:," : own;
       text += ` ${name}="${escapeValue(short)}"`;
     }
     for (const name in extra) if (extra[name] !== null) text += ` ${name}="${escapeValue(extra[name])}"`;
@@ -176,7 +181,7 @@ _LAYOUT = r"""
 """
 
 _WRITER = r"""
-  const out = [];
+  const out = [], frames = [];
   let nNodes = 0, nVisible = 0, truncated = false;
   let last = null;      // the text node written last, while nothing stands between it and what comes
   let boxed = false;    // a box of its own (inline-block, flex item) began or ended since
@@ -307,19 +312,19 @@ _WRITER = r"""
     out.push(`<lookstruct-frame${attributes(el, { ...extra, srcdoc: null })}>`);
     part();
     const before = nVisible, doc = el.contentDocument;  // null for a frame of another origin
-    if (doc && doc.body) {
-      const inner = stateOf(reason || !state.view ? null : viewOf(doc));
-      for (const child of doc.body.childNodes) {
-        if (child.nodeType === Node.ELEMENT_NODE) write(child, inner, depth + 1);
-        else if (child.nodeType === Node.TEXT_NODE) writeText(child, inner);
-      }
-    } else {
-      out.push(limits.token.replace("#", limits.frames.indexOf(el)));
-    }
+    if (doc && doc.body) writeBody(doc, stateOf(reason || !state.view ? null : viewOf(doc)), depth);
+    else if (!reason && state.view) out.push(limits.token.replace("#", frames.push(el) - 1));
     if (reason) nVisible = before;
     out.push("</lookstruct-frame>");
     part();
     return { seen: !reason, hidden: reason };
+  }
+
+  function writeBody(doc, state, depth) {
+    for (const child of doc.body.childNodes) {
+      if (child.nodeType === Node.ELEMENT_NODE) write(child, state, depth + 1);
+      else if (child.nodeType === Node.TEXT_NODE) writeText(child, state);
+    }
   }
 
   function stateOf(view) {
@@ -335,15 +340,21 @@ SNAPSHOT = (
     + _LAYOUT
     + _WRITER
     + r"""
-  if (document.documentElement) write(document.documentElement, stateOf(viewOf(document)), 0);
-  return { html: "<!DOCTYPE html>\n" + out.join(""), nVisible, truncated, characterSet: document.characterSet };
+  if (limits.inner) {
+    if (document.body) writeBody(document, stateOf(viewOf(document)), 0);
+  } else {
+    out.push("<!DOCTYPE html>\n");
+    if (document.documentElement) write(document.documentElement, stateOf(viewOf(document)), 0);
+  }
+  return { html: out.join(""), nVisible, nNodes, truncated, characterSet: document.characterSet, frames };
 }"""
 )
 SNAPSHOT = (
     SNAPSHOT.replace("@HIDDEN@", MARK_HIDDEN).replace("@FLOW@", MARK_FLOW).replace("@BLOCKS@", " ".join(sorted(BLOCKS)))
 )
-"""Takes `{nodes, depth, frames, token}`: how much to read at most, the frames of other origins, and the text that
-stands for the `#`-th of them; returns `{html, nVisible, truncated, characterSet}`."""
+"""Takes `{nodes, depth, token, inner}`: how much to read at most, the text that stands for the `#`-th frame of another
+origin, and whether only what is in the body is wanted, to stand inside another page. Returns `{html, nVisible, nNodes,
+truncated, characterSet, frames}`, the last the elements of those frames."""
 
 SETTLED = r"""
 ({ quietMs, limitMs }) => new Promise((resolve) => {

@@ -17,9 +17,9 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from lookstruct.extractors.contenttypes import check_content_type, not_a_page
 from lookstruct.extractors.decode import decode, is_garbled, undone
 from lookstruct.extractors.htmltree import marked_paths
-from lookstruct.extractors.inpage import SNAPSHOT
 from lookstruct.extractors.neterrors import fetch_error, net_error_name
 from lookstruct.extractors.options import FetchOptions
+from lookstruct.extractors.snapshot import Snapshot, take_snapshot
 from lookstruct.extractors.tags import MARK_HIDDEN
 from lookstruct.extractors.traffic import Traffic
 from lookstruct.extractors.waits import wait_until_ready
@@ -30,7 +30,6 @@ BLANK = "about:blank"
 """The URL of HTML that comes from nowhere."""
 
 _CLOSE_S = 5.0
-_MOST_DEPTH = 1000
 _PAGE_SCHEMES = ("http:", "https:", "data:", "blob:", "about:")
 
 
@@ -123,15 +122,14 @@ class _Visit:
         self._check(response)
         notes = await wait_until_ready(self._tab, self._traffic, self._options)
         snapshot = await self._snapshot()
-        if await self._is_reloaded(snapshot["html"], snapshot["characterSet"]):
+        if await self._is_reloaded(snapshot.html, snapshot.encoding):
             notes = await wait_until_ready(self._tab, self._traffic, self._options)
             snapshot = await self._snapshot()
         self._notes += notes
         return await self._page(snapshot)
 
-    async def _snapshot(self) -> Any:
-        limits = {"nodes": self._options.max_nodes, "depth": _MOST_DEPTH, "frames": [], "token": ""}
-        return await self._tab.evaluate(SNAPSHOT, limits)
+    async def _snapshot(self) -> Snapshot:
+        return await take_snapshot(self._tab, self._options.max_nodes)
 
     async def _is_reloaded(self, html: str, encoding: str) -> bool:
         """Show a garbled page again from its bytes, decoded by what they are instead of what they are said to be."""
@@ -192,19 +190,21 @@ class _Visit:
         if response.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
             raise not_a_page(self._job.name, response.headers.get("content-type", "a download").split(";")[0])
 
-    async def _page(self, snapshot: Any) -> Page:
-        if not snapshot["nVisible"]:
+    async def _page(self, snapshot: Snapshot) -> Page:
+        if not snapshot.n_visible:
             raise EmptyPage(f"{self._job.name} has no text that a person could read: check it in a browser")
-        if snapshot["truncated"]:
+        if snapshot.is_truncated:
             self._notes.append(f"the page has more than {self._options.max_nodes} elements: the rest was not read")
+        if snapshot.n_unread_frames:
+            self._notes.append(f"{snapshot.n_unread_frames} frames of other sites could not be read")
         answer = None if self._job.is_local else self._answer or self._traffic.main
         return Page(
             url=self._job.url,
             final_url=self._tab.url,
-            html=snapshot["html"],
+            html=snapshot.html,
             status=answer.status if answer is not None else 200,
             headers=dict(answer.headers) if answer is not None else {},
-            hidden_paths=marked_paths(snapshot["html"], MARK_HIDDEN),
+            hidden_paths=marked_paths(snapshot.html, MARK_HIDDEN),
             screenshot=await self._tab.screenshot(full_page=True) if self._options.screenshot else None,
             fetch_s=time.monotonic() - self._began,
             notes=tuple(self._notes),
