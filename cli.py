@@ -6,7 +6,8 @@
     extract doctor                    what is installed, and whether it works
 
 Exit codes: 0 done, 1 no valid record came out, 2 usage, 3 the page could not be had, 4 the model could not be had or
-run, 70 a fault of this program, 130 interrupted, 143 terminated. Standard output has the result and nothing else.
+run, 5 ledger or output failed in mid-run, 70 a fault of this program, 130 interrupted, 143 terminated. Standard output
+has the result and nothing else.
 
 torch, transformers and playwright are imported when they are needed: `extract --help` does not wait for them.
 """

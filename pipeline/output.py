@@ -46,8 +46,8 @@ def check_writable(path: Path) -> None:
         if path.exists():
             path.open("ab").close()
         else:
-            _part_of(path).open("xb").close()
-            _part_of(path).unlink()
+            part_of(path).open("xb").close()
+            part_of(path).unlink()
     except OSError as exc:
         raise _unwritable(path, exc) from exc
 
@@ -63,7 +63,7 @@ def write_text(path: Path, text: str) -> None:
         if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
             path.write_text(text, encoding="utf-8")
             return
-        part = _part_of(path)
+        part = part_of(path)
         try:
             part.write_text(text, encoding="utf-8")
             part.replace(path.resolve())
@@ -105,7 +105,7 @@ def write_stdout(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _part_of(path: Path) -> Path:
+def part_of(path: Path) -> Path:
     """Where a file is written before it takes its place: in the same folder, hidden, one for each process."""
     return path.resolve().with_name(f".{path.name}.{os.getpid()}.part")
 

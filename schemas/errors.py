@@ -18,6 +18,7 @@
     │   ├── ModelUnsupported
     │   ├── OutOfMemory
     │   └── ContextOverflow     prompt and answer do not fit the model's context
+    ├── StorageError          exit code 5: ledger or output failed in mid-run; what is done is kept
     └── InvalidRecord         exit code 1: no valid record came out; `raw` has the text
 
 A message is one sentence that says what came, what was expected, and what to do.
@@ -114,6 +115,12 @@ class OutOfMemory(ModelError):
 
 class ContextOverflow(ModelError):
     """Prompt and answer together exceed the model's context."""
+
+
+class StorageError(LookstructError):
+    """A disk that is full, a database that went away: work stops, what was done is kept, and can be gone on with."""
+
+    exit_code = 5
 
 
 class InvalidRecord(LookstructError):

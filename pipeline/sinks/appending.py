@@ -1,0 +1,93 @@
+"""Adding pieces to a file so that each is in it once, even if an earlier attempt was killed half way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from lookstruct.schemas.errors import StorageError
+
+
+class Appender:
+    """Adds pieces (lines, with their newlines) to a file; others may add lines of their own meanwhile.
+
+    A position is the file's length. What stands behind a position that an earlier process committed is looked
+    through for the pieces that it had added before it was killed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._own: str | None = None
+
+    def start(self) -> str:
+        """The position at the end of what is there."""
+        self._own = str(self._path.stat().st_size if self._path.exists() else 0)
+        return self._own
+
+    def add(self, pieces: Sequence[bytes], position: str) -> str:
+        """Adds the pieces and syncs the disk; the new position. StorageError leaves the file as long as it was."""
+        try:
+            if position != self._own:
+                pieces = pieces[self._take_up(pieces, int(position or 0)) :]
+            self._own = str(self._append(b"".join(pieces)))
+        except OSError as exc:
+            raise StorageError(
+                f"{self._path} cannot be written ({exc.strerror or exc}); see to it and go on: what was done is kept."
+            ) from exc
+        return self._own
+
+    def _append(self, data: bytes) -> int:
+        with self._path.open("a+b", buffering=0) as file:
+            end = file.seek(0, os.SEEK_END)
+            if data and end and _last_byte(self._path) != b"\n":
+                data = b"\n" + data
+            try:
+                _write_all(file.fileno(), data)
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(end)
+                raise
+            return file.seek(0, os.SEEK_END)
+
+    def _take_up(self, pieces: Sequence[bytes], start: int) -> int:
+        """How many pieces stand behind `start` already; half a piece at the file's end is cut off."""
+        if not self._path.exists():
+            return 0
+        with self._path.open("r+b") as file:
+            file.seek(start)
+            tail = file.read()
+            n_found, end = find_pieces(tail, pieces)
+            if end < len(tail):
+                file.truncate(start + end)
+        return n_found
+
+
+def find_pieces(tail: bytes, pieces: Sequence[bytes]) -> tuple[int, int]:
+    r"""How many pieces stand in `tail`, in their order and maybe among other lines, and where a torn one begins.
+
+    >>> find_pieces(b"a\nother\nb\nc", [b"a\n", b"b\n", b"cd\n"])
+    (2, 10)
+    """
+    at = n_found = 0
+    while at < len(tail) and n_found < len(pieces):
+        if tail.startswith(pieces[n_found], at):
+            at += len(pieces[n_found])
+            n_found += 1
+        elif pieces[n_found].startswith(tail[at:]):
+            return n_found, at
+        else:
+            at = tail.find(b"\n", at) + 1 or len(tail)
+    return n_found, len(tail)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1)
