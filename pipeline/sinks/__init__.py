@@ -25,6 +25,11 @@ KINDS = {
     "-": "stdout",
     ".json": "json_file",
     ".jsonl": "jsonl",
+    ".csv": "csv_file",
+    ".parquet": "parquet",
+    "sqlite:": "sql",
+    "postgresql:": "sql",
+    "postgres:": "sql",
 }
 """What `--to` begins or ends with -> the module whose `open_sink` opens it; it is imported when it is needed."""
 
@@ -38,8 +43,8 @@ def open_sink(to: str, schema: Schema, options: SinkOptions | None = None) -> Si
 def kind_of(to: str) -> str:
     """The entry of `KINDS` that `to` belongs to.
 
-    >>> kind_of("out/products.JSONL")
-    '.jsonl'
+    >>> kind_of("out/products.CSV"), kind_of("sqlite:///x.db")
+    ('.csv', 'sqlite:')
     """
     lowered = to.lower()
     for kind in KINDS:
