@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 
 from bs4.element import Tag
 
+from lookstruct.extractors.consent import is_consent_banner
 from lookstruct.extractors.htmltree import contains, elements
 
 _FRAME_ROLES = frozenset({"navigation", "banner", "contentinfo", "search"})
 _CONTENT_TAGS = frozenset({"main", "article"})
 _OWN_EDGES = frozenset({"main", "article", "section", "dialog"})  # may have a header and footer of their own
 _HEAD_OF_CONTENT = frozenset({"main", "article", "h1"})
-_CONSENT = re.compile(
-    r"(?:cookies?|consent|gdpr|ccpa|privacy)[-_ ]?(?:law[-_ ]?)?"
-    r"(?:banner|consent|notice|notification|bar|pop-?up|policy|message|modal|dialog|overlay|prompt|wall|info|alert|"
-    r"settings|manager|root|container|disclaimer)"
-    r"|onetrust|cybotcookiebot|didomi|usercentrics|qc-cmp|truste|sp_message|cc-window|cmp(?:box|-container|wrapper)"
-    r"|cookie-?(?:script|yes|first|hub)|klaro|iubenda-cs|borlabs|complianz",
-    re.IGNORECASE,
-)
-_CONSENT_TAGS = frozenset({
-    "div", "section", "aside", "dialog", "form", "footer", "header", "p", "span", "lookstruct-frame",
-})  # fmt: skip
-_MOST_CONSENT_CHARS = 6000  # a longer "banner" is the page itself under a misleading class
 
 
 class Frame:
@@ -34,23 +23,23 @@ class Frame:
     an invoice has its number in a `header`, and many a shop the price in an `aside`.
     """
 
-    def __init__(self, *, names_content: bool) -> None:
+    def __init__(self, *, names_content: bool, banners: Iterable[Tag] = ()) -> None:
         self._names_content = names_content
+        self._banners = {id(banner) for banner in banners}
 
     def begins(self, tag: Tag) -> bool:
         """Whether `tag` opens a part of the frame."""
-        if tag.name == "nav":
+        if tag.name == "nav" or self.asks_consent(tag):
             return True
-        if tag.name == "aside":
-            return holds_menu(tag) or is_consent_banner(tag)
-        if tag.name in ("header", "footer"):
-            return self._is_page_edge(tag) or is_consent_banner(tag)
-        if not tag.attrs:
-            return False
-        role = tag.attrs.get("role")
-        if role == "complementary":
+        if tag.name == "aside" or tag.attrs.get("role") == "complementary":
             return holds_menu(tag)
-        return role in _FRAME_ROLES or is_consent_banner(tag)
+        if tag.name in ("header", "footer"):
+            return self._is_page_edge(tag)
+        return tag.attrs.get("role") in _FRAME_ROLES
+
+    def asks_consent(self, tag: Tag) -> bool:
+        """Whether `tag` asks for consent to cookies."""
+        return id(tag) in self._banners or is_consent_banner(tag)
 
     def _is_page_edge(self, tag: Tag) -> bool:
         if any(parent.name in _OWN_EDGES for parent in tag.parents):
@@ -69,13 +58,3 @@ def holds_menu(tag: Tag) -> bool:
     total = len(tag.get_text(strip=True))
     linked = sum(len(link.get_text(strip=True)) for link in inner if link.name == "a")
     return any(part.name == "nav" for part in inner) or linked * 2 > total
-
-
-def is_consent_banner(tag: Tag) -> bool:
-    """Whether id or class say that `tag` asks for consent to cookies ("cookie recipes" do not)."""
-    if tag.name not in _CONSENT_TAGS or not tag.attrs:
-        return False
-    names = f"{tag.attrs.get('id', '')} {tag.attrs.get('class', '')}"
-    if len(names) < 2 or _CONSENT.search(names) is None:
-        return False
-    return not contains(tag, _HEAD_OF_CONTENT) and len(tag.get_text()) <= _MOST_CONSENT_CHARS

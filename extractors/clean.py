@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from lookstruct.extractors.boilerplate import Frame
+from lookstruct.extractors.consent import unnamed_banners
 from lookstruct.extractors.htmltree import Paths, collector_paused, parse
 from lookstruct.extractors.lines import Line
 from lookstruct.extractors.metadata import read_metadata
@@ -32,9 +33,10 @@ def clean(page: Page, *, include_hidden: bool = False) -> Document:
         parts = survey(soup)
         paths = Paths()
         base_url = _base_url(parts, page.final_url)
-        view = View(base_url, _visibility(soup, page, paths), Frame(names_content=parts.names_content), include_hidden)
-        walker = Walker(soup.html or soup, view)
+        frame = Frame(names_content=parts.names_content, banners=unnamed_banners(soup))
+        walker = Walker(soup.html or soup, View(base_url, _visibility(soup, page, paths), frame, include_hidden))
         lines = _with_title(walker.lines(), parts.title)
+        _mark_consent(lines, frame)
         blocks, links, text = _assembled(lines, paths)
         return Document(
             url=page.final_url,
@@ -76,6 +78,12 @@ def _with_title(lines: list[Line], tag: Tag | None) -> list[Line]:
     return [Line(title, tag, BlockKind.TITLE), *lines]
 
 
+def _mark_consent(lines: Sequence[Line], frame: Frame) -> None:
+    """Say of each line that belongs to the frame whether it asks for consent to cookies."""
+    for line in lines:
+        line.consent = line.boilerplate and any(map(frame.asks_consent, (line.tag, *line.tag.parents)))
+
+
 def _assembled(lines: Sequence[Line], paths: Paths) -> tuple[tuple[Block, ...], tuple[Link, ...], str]:
     blocks: list[Block] = []
     links: list[Link] = []
@@ -93,6 +101,7 @@ def _block(line: Line, offset: int, paths: Paths) -> Block:
         span=_span(0, len(line.text), offset),
         dom_path=paths.of(line.tag),
         boilerplate=line.boilerplate,
+        consent=line.consent,
         level=line.level,
         cells=tuple(Cell(_span(cell.start, cell.end, offset), cell.value) for cell in line.cells),
         table=line.table,

@@ -36,6 +36,7 @@ class Line:
     kind: BlockKind = BlockKind.PARAGRAPH
     level: int = 0
     boilerplate: bool = False
+    consent: bool = False
     links: list[Piece] = field(default_factory=list)
     cells: list[Piece] = field(default_factory=list)
     table: int | None = None

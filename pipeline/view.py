@@ -65,11 +65,12 @@ Part = str | Span
 
 
 def worth_showing(document: Document) -> tuple[Block, ...]:
-    """The blocks that are no boilerplate, or all of them where too little would be left."""
+    """The blocks that are no boilerplate, or all of them where too little would be left, but no consent banner."""
+    shown = tuple(block for block in document.blocks if not block.consent)
     content = tuple(block for block in document.blocks if not block.boilerplate)
     n_content = sum(len(block.span) for block in content)
-    n_all = sum(len(block.span) for block in document.blocks)
-    return content if n_content >= min(ENOUGH_CHARS, ENOUGH_SHARE * n_all) and content else document.blocks
+    n_all = sum(len(block.span) for block in shown)
+    return content if n_content >= min(ENOUGH_CHARS, ENOUGH_SHARE * n_all) and content else shown
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -90,7 +90,8 @@ class Block:
     """One line or paragraph of visible text: blocks never overlap and stand in reading order.
 
     `dom_path` is a CSS path from the root (`html > body > main > p:nth-of-type(2)`). `boilerplate` marks navigation,
-    banners and footers: kept, but the prompt may leave them out. `level` is 1 to 6 for headings and the nesting depth
+    banners and footers: kept, but the prompt may leave them out. `consent` marks, among these, what asks for consent to
+    cookies, which is never the content. `level` is 1 to 6 for headings and the nesting depth
     for list items. `cells` is filled for table rows; `table` numbers the table a row belongs to.
     """
 
@@ -101,6 +102,7 @@ class Block:
     level: int = 0
     cells: tuple[Cell, ...] = ()
     table: int | None = None
+    consent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
