@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 NAME = "lookstruct_tree"
 PACK_ROWS = 128
 """Up to this many query rows heads are packed; above (prefill), repeating KV heads costs less than the larger mask."""
+
+
+class Mask(Protocol):
+    """Who sees whom in one forward."""
+
+    def additive(self, window: int | None = None, groups: int = 1) -> torch.Tensor:
+        """Float mask [1, 1, groups * n, keys]: 0 where a row may look, -inf where not.
+
+        `window` is a layer's sliding window: keys `window` or more positions back are hidden. `groups` repeats the
+        rows for packed query heads.
+        """
+        ...
 
 
 class TreeMask:
@@ -49,11 +61,7 @@ class TreeMask:
         self._built: dict[tuple[int | None, int], torch.Tensor] = {}
 
     def additive(self, window: int | None = None, groups: int = 1) -> torch.Tensor:
-        """Float mask [1, 1, groups * n, past + n]: 0 where a row may look, -inf where not.
-
-        `window` is a layer's sliding window: keys `window` or more positions back are hidden. `groups` repeats the
-        rows for packed query heads.
-        """
+        """See `Mask.additive`; there are past + n keys."""
         if window is not None and int(self._distance.max()) < window:
             window = None
         key = (window, groups)
@@ -65,7 +73,7 @@ class TreeMask:
         return self._built[key]
 
 
-_mask: ContextVar[TreeMask] = ContextVar("lookstruct_tree_mask")
+_mask: ContextVar[Mask] = ContextVar("lookstruct_tree_mask")
 
 
 def tree_attention(
@@ -136,7 +144,7 @@ def attend_by_tree(model: PreTrainedModel) -> None:
 
 
 @contextmanager
-def attending(tree: TreeMask) -> Iterator[None]:
+def attending(tree: Mask) -> Iterator[None]:
     """Within it, on this thread, `tree` is the mask of the forward in progress."""
     token = _mask.set(tree)
     try:

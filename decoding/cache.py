@@ -37,8 +37,8 @@ class BufferLayer(CacheLayerMixin):
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         """Allocate the buffers with the dtype, device and heads of the first rows."""
         self.dtype, self.device = key_states.dtype, key_states.device
-        self.keys = _buffer(key_states, self._capacity)
-        self.values = _buffer(value_states, self._capacity)
+        self.keys = self._buffer(key_states, self._capacity)
+        self.values = self._buffer(value_states, self._capacity)
         self.is_initialized = True
 
     def update(
@@ -63,18 +63,21 @@ class BufferLayer(CacheLayerMixin):
         capacity = max(needed + GROWTH, min(2 * self.keys.shape[-2], needed + 4 * GROWTH))
         for name in ("keys", "values"):
             old: torch.Tensor = getattr(self, name)
-            new = _buffer(old, capacity)
+            new = self._buffer(old, capacity)
             new[:, :, : self.length] = old[:, :, : self.length]
             setattr(self, name, new)
 
-    def keep(self, start: int, slots: torch.Tensor) -> None:
-        """Move the rows at `slots` (ascending, all >= start) to start, start + 1, ... and forget the others."""
+    @staticmethod
+    def _buffer(like: torch.Tensor, capacity: int) -> torch.Tensor:
+        shape = (*like.shape[:-2], capacity, like.shape[-1])
+        return torch.empty(shape, dtype=like.dtype, device=like.device)
+
+    def move(self, slots: torch.Tensor, start: int) -> None:
+        """Copy the rows at `slots` (ascending, all >= start) to start, start + 1, ..."""
         end = start + slots.shape[0]
-        if slots.shape[0] and int(slots[-1]) != end - 1:
-            # index_select copies first: source and target slots may overlap
-            self.keys[:, :, start:end] = self.keys.index_select(-2, slots)
-            self.values[:, :, start:end] = self.values.index_select(-2, slots)
-        self.length = end
+        # index_select copies first: source and target slots may overlap
+        self.keys[:, :, start:end] = self.keys.index_select(-2, slots)
+        self.values[:, :, start:end] = self.values.index_select(-2, slots)
 
     def get_seq_length(self) -> int:
         """Slots in use."""
@@ -115,8 +118,11 @@ class KVCache(Cache):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Append rows to one layer, made on its first use."""
         while len(self.buffers) <= layer_idx:
-            self.buffers.append(BufferLayer(self.capacity))
+            self.buffers.append(self._new_layer())
         return self.buffers[layer_idx].update(key_states, value_states, *args, **kwargs)
+
+    def _new_layer(self) -> BufferLayer:
+        return BufferLayer(self.capacity)
 
     @property
     def length(self) -> int:
@@ -126,14 +132,20 @@ class KVCache(Cache):
     def commit(self, token_ids: Sequence[int], rows: Sequence[int]) -> None:
         """After a forward: its rows `rows` (ascending, 0 for its first) hold `token_ids`; forget its other rows."""
         assert len(token_ids) == len(rows)
+        if len(rows) and rows[-1] != len(rows) - 1:
+            self._gather(rows)
+        self.token_ids.extend(token_ids)
+        for layer in self.buffers:
+            layer.length = self.length
+
+    def _gather(self, rows: Sequence[int]) -> None:
+        """Move the last forward's rows `rows` to the front of its slots."""
         start = self.length
         slots: dict[torch.device, torch.Tensor] = {}
         for layer in self.buffers:
-            if layer.is_initialized:
-                if layer.device not in slots:
-                    slots[layer.device] = torch.tensor([start + r for r in rows], dtype=torch.long, device=layer.device)
-                layer.keep(start, slots[layer.device])
-        self.token_ids.extend(token_ids)
+            if layer.device not in slots:
+                slots[layer.device] = torch.tensor([start + r for r in rows], dtype=torch.long, device=layer.device)
+            layer.move(slots[layer.device], start)
 
     def truncate(self, length: int) -> None:
         """Forget everything from position `length` on."""
@@ -144,8 +156,3 @@ class KVCache(Cache):
     def nbytes(self) -> int:
         """Bytes allocated over all layers."""
         return sum(layer.nbytes() for layer in self.buffers)
-
-
-def _buffer(like: torch.Tensor, capacity: int) -> torch.Tensor:
-    shape = (*like.shape[:-2], capacity, like.shape[-1])
-    return torch.empty(shape, dtype=like.dtype, device=like.device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lookstruct.decoding.cache import KVCache
 
@@ -13,7 +13,8 @@ SHORTEST = 32
 class PrefixPool:
     """A few idle caches; one in use is not in the pool, so two sequences never share buffers."""
 
-    def __init__(self, size: int = 1) -> None:
+    def __init__(self, make: Callable[[], KVCache] = KVCache, size: int = 1) -> None:
+        self._make = make
         self._size = size
         self._idle: list[KVCache] = []
 
@@ -24,8 +25,10 @@ class PrefixPool:
             n = min(shared_length(cache.token_ids, prompt_ids), len(prompt_ids) - 1)
             if n > shared:
                 best, shared = cache, n
+        if best is None and len(self._idle) < self._size:
+            return self._make()
         if best is None:
-            return KVCache()
+            best, shared = self._idle[0], 0  # it would have to go anyway: take over its buffers
         self._idle.remove(best)
         best.truncate(shared)
         return best
@@ -33,8 +36,7 @@ class PrefixPool:
     def give(self, cache: KVCache, n_prompt: int) -> None:
         """Put a cache back, cut to its prompt: what was generated is never reused."""
         cache.truncate(n_prompt)
-        if self._size:
-            self._idle = [*self._idle[-(self._size - 1) :], cache] if self._size > 1 else [cache]
+        self._idle = [*self._idle, cache][-self._size :]
 
     def clear(self) -> None:
         """Free all buffers."""

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lookstruct.decoding.attention import TreeMask, attend_by_tree, attending
-from lookstruct.decoding.cache import KVCache
+from lookstruct.decoding.attention import Mask, TreeMask, attend_by_tree, attending
+from lookstruct.decoding.cache import GROWTH, KVCache
 from lookstruct.decoding.linear import LinearMode, default_mode, use_few_row_kernels
 from lookstruct.decoding.twin import twin_of
 from lookstruct.schemas.errors import ModelUnsupported
@@ -85,15 +85,34 @@ class Runner:
         config: Any = self.model.config.get_text_config(decoder=True)
         return int(getattr(config, "max_position_embeddings", None) or 1 << 30)
 
+    @property
+    def logit_blocks(self) -> tuple[int, ...]:
+        """Rows of logits worth computing together, by what they cost: on a CPU 2 as much as 1, and 16 as much as 5."""
+        if self.device.type != "cpu":
+            return (64,)
+        return (2, 4, 16) if self.linear_mode == "few-rows" else (1, 4, 16)
+
+    def new_cache(self, capacity: int = GROWTH) -> KVCache:
+        """An empty cache for this model, with `capacity` slots at first."""
+        return KVCache(capacity)
+
     @torch.no_grad()
     def hidden(self, cache: KVCache, rows: Rows) -> torch.Tensor:
         """Last hidden states [n, hidden_size] of `rows`; their KV is appended behind the committed slots."""
-        tree = TreeMask(cache.length, rows.positions, rows.visible, self.dtype, self.device)
-        with attending(tree):
+        return self._forward(
+            cache,
+            torch.tensor(list(rows.token_ids), device=self.device),
+            torch.from_numpy(rows.positions).to(self.device),
+            TreeMask(cache.length, rows.positions, rows.visible, self.dtype, self.device),
+        )
+
+    def _forward(self, cache: KVCache, token_ids: torch.Tensor, positions: torch.Tensor, mask: Mask) -> torch.Tensor:
+        """Last hidden states [n, hidden_size] of int64 token_ids [n] at positions [n]."""
+        with attending(mask):
             out = self._base(
-                input_ids=torch.tensor([list(rows.token_ids)], device=self.device),
-                attention_mask=tree.additive(),
-                position_ids=torch.from_numpy(rows.positions).to(self.device)[None],
+                input_ids=token_ids[None],
+                attention_mask=mask.additive(),
+                position_ids=positions[None],
                 use_cache=True,
                 **{self._cache_name: cache},
             )
