@@ -98,7 +98,9 @@ def _preformatted(built: Built, tag: Tag) -> Line:
 
 def _described(line: Line, context: Context, sources: frozenset[Source]) -> Line:
     line.kind, line.level, line.boilerplate = context.kind, context.level, context.boilerplate
-    if context.kind is BlockKind.PARAGRAPH:
+    if "\n" in line.text:  # a heading or an item inside a `pre`
+        line.kind, line.level = BlockKind.PRE, 0
+    elif context.kind is BlockKind.PARAGRAPH:
         if Source.VALUE in sources:
             line.kind = BlockKind.FORM
         elif sources == {Source.IMAGE}:
