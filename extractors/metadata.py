@@ -1,10 +1,11 @@
-"""What a page says about itself in machine form: JSON-LD, OpenGraph and other meta tags, microdata."""
+"""What a page says about itself in machine form: JSON-LD, microdata, RDFa, OpenGraph and other meta tags."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
@@ -23,14 +24,31 @@ _WRAPPERS = re.compile(
 )
 
 
-def read_metadata(parts: Parts, base_url: str) -> dict[str, Any]:
-    """The kinds of metadata that the page has: `json-ld` and `microdata` as lists, `opengraph` and `meta` as dicts.
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A way of marking up items in the page's own elements: the attributes that open one, type it and name a value."""
 
-    URLs in microdata are absolute. Broken JSON-LD is repaired where that is safe, else left out.
+    scope: str
+    kind: str
+    name: str
+
+
+MICRODATA = Dialect("itemscope", "itemtype", "itemprop")
+RDFA = Dialect("typeof", "typeof", "property")
+_NO_ITEM = ("og:", "fb:", "twitter:")
+"""Properties of the page as a whole, wherever they stand."""
+
+
+def read_metadata(parts: Parts, base_url: str) -> dict[str, Any]:
+    """The kinds of metadata that the page has: `json-ld`, `microdata` and `rdfa` as lists, `opengraph` and `meta` as
+    dicts.
+
+    URLs in microdata and RDFa are absolute. Broken JSON-LD is repaired where that is safe, else left out.
     """
     found: dict[str, Any] = {
         "json-ld": list(json_ld(parts)),
-        "microdata": list(microdata(parts, base_url)),
+        "microdata": list(items(parts.scopes, MICRODATA, base_url)),
+        "rdfa": list(items(parts.typed, RDFA, base_url)),
         "opengraph": opengraph(parts),
         "meta": named_meta(parts),
     }
@@ -83,39 +101,49 @@ def _first_values(pairs: Iterator[tuple[str, Tag]]) -> dict[str, str]:
     return values
 
 
-def microdata(parts: Parts, base_url: str) -> Iterator[dict[str, Any]]:
-    """Top-level microdata items as `{"@type": ..., property: value or values}`."""
-    for scope in parts.scopes:
-        if "itemprop" not in scope.attrs:
-            yield _item(scope, base_url, 0)
+def items(scopes: Iterable[Tag], dialect: Dialect, base_url: str) -> Iterator[dict[str, Any]]:
+    """The items that are no property of another one, as `{"@type": ..., property: value or values}`."""
+    for scope in scopes:
+        if dialect.name not in scope.attrs:
+            yield _item(scope, dialect, base_url, 0)
 
 
-def _item(scope: Tag, base_url: str, depth: int) -> dict[str, Any]:
+def _item(scope: Tag, dialect: Dialect, base_url: str, depth: int) -> dict[str, Any]:
     item: dict[str, Any] = {}
-    kind = str(scope.attrs.get("itemtype", "")).strip()
+    kind = str(scope.attrs.get(dialect.kind, "")).strip()
     if kind:
-        item["@type"] = kind.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1]
-    for tag in _properties(scope):
-        value = _value(tag, base_url, depth)
-        for name in str(tag.attrs["itemprop"]).split():
-            _add(item, name, value)
+        item["@type"] = local_name(kind.split()[0])
+    for tag in _properties(scope, dialect):
+        value = _value(tag, dialect, base_url, depth)
+        for name in str(tag.attrs[dialect.name]).split():
+            if not name.startswith(_NO_ITEM):
+                _add(item, local_name(name), value)
     return item
 
 
-def _properties(scope: Tag) -> Iterator[Tag]:
-    """The elements with `itemprop` that belong to `scope` itself, in document order."""
+def local_name(name: str) -> str:
+    """A type or property without its vocabulary.
+
+    >>> local_name("https://schema.org/Product"), local_name("schema:price"), local_name("name")
+    ('Product', 'price', 'name')
+    """
+    return re.split("[/#:]", name.rstrip("/#:"))[-1]
+
+
+def _properties(scope: Tag, dialect: Dialect) -> Iterator[Tag]:
+    """The elements with a property that belong to `scope` itself, in document order."""
     stack = [child for child in reversed(scope.contents) if isinstance(child, Tag)]
     while stack:
         tag = stack.pop()
-        if "itemprop" in tag.attrs:
+        if dialect.name in tag.attrs:
             yield tag
-        if "itemscope" not in tag.attrs:
+        if dialect.scope not in tag.attrs:
             stack += [child for child in reversed(tag.contents) if isinstance(child, Tag)]
 
 
-def _value(tag: Tag, base_url: str, depth: int) -> Any:
-    if "itemscope" in tag.attrs and depth < _MOST_DEPTH:
-        return _item(tag, base_url, depth + 1)
+def _value(tag: Tag, dialect: Dialect, base_url: str, depth: int) -> Any:
+    if dialect.scope in tag.attrs and depth < _MOST_DEPTH:
+        return _item(tag, dialect, base_url, depth + 1)
     if "content" in tag.attrs:
         return str(tag.attrs["content"])
     attribute = _URL_ATTRIBUTES.get(tag.name)

@@ -1,4 +1,5 @@
-"""One pass over a tree -> the elements that are asked for by name later: title, base, meta, scripts, microdata."""
+"""One pass over a tree -> the elements that are asked for by name later: title, base, meta, scripts,
+microdata and RDFa."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ class Parts:
     meta: list[Tag] = field(default_factory=list)
     scripts: list[Tag] = field(default_factory=list)
     scopes: list[Tag] = field(default_factory=list)
+    typed: list[Tag] = field(default_factory=list)
 
 
 def survey(soup: BeautifulSoup) -> Parts:
@@ -38,6 +40,8 @@ def survey(soup: BeautifulSoup) -> Parts:
                 parts.base = tag
         if "itemscope" in tag.attrs:
             parts.scopes.append(tag)
+        if "typeof" in tag.attrs:
+            parts.typed.append(tag)
         parts.names_content = parts.names_content or is_content(tag)
     return parts
 

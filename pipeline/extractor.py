@@ -189,6 +189,7 @@ def _load_reader(settings: Settings) -> Reader:
         options=settings.decode.options(),
         max_page_tokens=settings.prompt.max_page_tokens,
         free=settings.schemas.free,
+        metadata=settings.prompt.metadata,
         certify=partial(certify, engine) if verify else None,
         meta={
             "model": loaded.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lookstruct.decoding.request import Candidate, Hints
 from lookstruct.pipeline.grounding.candidates import find_candidates
@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from lookstruct.schemas.loader import Schema
 
 
-def make_hints(document: Document, view: PageView, schema: Schema, found: Found | None = None) -> Hints:
-    """Everything the page offers as a guess; none of it can change the output. `found` saves reading the page again."""
+def make_hints(
+    document: Document, view: PageView, schema: Schema, found: Found | None = None, guesses: Iterable[Any] = ()
+) -> Hints:
+    """Everything the page offers as a guess; none of it can change the output. `found` saves reading the page again.
+
+    `guesses` are whole records that may come out.
+    """
     return Hints(
         page=view.text,
         candidates=tuple(_shown(find_candidates(document, found), view)),
         rows=tuple(_rows(document)),
+        guesses=tuple(guesses),
         schema=schema.grammar_schema,
     )
 

@@ -28,6 +28,7 @@ Web page:
 REMINDER = """
 
 End of the page. Now fill in the fields listed at the top, as JSON. A field that the page does not mention is null."""
+OWN_DATA = "\n\nData that the page carries about itself:\n"
 PLAIN_CUE = "\n\nRecord as JSON:\n"
 """What opens the answer of a model without a chat template."""
 MARK = "<<content of this turn>>"
@@ -73,13 +74,16 @@ class Prompter:
         budget: int,
         max_page_tokens: int = 8192,
         remarks: Iterable[Remark] = (),
+        own_data: str = "",
     ) -> Prompt:
         """The prompt for one page, at most `budget` tokens: a longer page is cut at the edge of a block.
 
-        `remarks` are shown in their places on the page. ContextOverflow if the schema alone leaves no room for a page.
+        `remarks` are shown in their places on the page, `own_data`, what the page says about itself, behind it.
+        ContextOverflow if the schema alone leaves no room for a page.
         """
         prefix = (*self.frame.before, *self._plain.ids(task_text(schema)))
-        room = budget - len(prefix) - len(self.frame.after)
+        own = self._plain.ids(OWN_DATA + own_data) if own_data else ()
+        room = budget - len(prefix) - len(own) - len(self.frame.after)
         if room < MIN_PAGE_TOKENS:
             raise ContextOverflow(
                 f"The question for {schema.name} takes {len(prefix)} of {budget} tokens and leaves no room for the "
@@ -87,7 +91,7 @@ class Prompter:
             )
         links = wants_links(schema.grammar_schema)
         view, n_chars_cut = self._view(document, min(room, max_page_tokens), tuple(remarks), links=links)
-        ids = (*prefix, *self._plain.ids(view.text), *self.frame.after)
+        ids = (*prefix, *self._plain.ids(view.text), *own, *self.frame.after)
         return Prompt(ids, len(prefix), view, n_chars_cut)
 
     def _view(self, document: Document, room: int, remarks: Sequence[Remark], *, links: bool) -> tuple[PageView, int]:

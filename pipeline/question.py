@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Hints
+from lookstruct.pipeline.grounding.fields import leaves_of
 from lookstruct.pipeline.grounding.found import Found, find_all
 from lookstruct.pipeline.grounding.holding import hold
 from lookstruct.pipeline.grounding.normal_forms import normal_forms
 from lookstruct.pipeline.grounding.numbers import Number, plain_number
 from lookstruct.pipeline.grounding.offers import PageOffers
 from lookstruct.pipeline.hints import make_hints
+from lookstruct.pipeline.metadata.guess import MetadataGuess, guess_from_metadata
 from lookstruct.pipeline.view import Remark, worth_showing
 
 if TYPE_CHECKING:
@@ -27,14 +30,33 @@ _MOMENTS = {"date": ("date",), "date-time": ("date", "datetime"), "datetime": ("
 _SEPARATED = re.compile(r"\d[^\d\w]\d")
 
 
+MetadataUse = Literal["trust", "draft", "ignore"]
+"""What the page's own metadata is used for: shown to the model and believed, only drafted from, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a page before the model reads it: what has a form of its own there, and the record that the
+    page's metadata gives."""
+
+    found: Found
+    guess: MetadataGuess | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything the decoder gets for one page; `found` is what of dates, numbers and the like stands on it."""
+    """Everything the decoder gets for one page, and the facts it was made from."""
 
     prompt: Prompt
     grammar: Grammar
     hints: Hints
-    found: Found
+    facts: Facts
+
+
+def facts_of(document: Document, schema: Schema, metadata: MetadataUse = "draft") -> Facts:
+    """Reads a page without a model; linear in its length."""
+    found = find_all(document)
+    return Facts(found, None if metadata == "ignore" else guess_from_metadata(document, schema, found))
 
 
 def ask(
@@ -45,22 +67,38 @@ def ask(
     budget: int,
     max_page_tokens: int = 8192,
     free: bool = False,
+    metadata: MetadataUse = "draft",
+    facts: Facts | None = None,
 ) -> Question:
     """The question for one page; `free` lets values be written that the schema would hold to the page.
 
-    ContextOverflow if prompt and schema don't fit into `budget` tokens.
+    `facts` saves reading the page again. ContextOverflow if prompt and schema don't fit into `budget` tokens.
     """
-    found = find_all(document)
-    prompt = prompter.build(document, schema, budget, max_page_tokens, remarks=_remarks(document, schema, found))
-    grammar = (
-        Grammar.json_schema(schema.grammar_schema)
-        if free
-        else hold(schema.grammar_schema, PageOffers(document, worth_showing(document), found))
+    facts = facts_of(document, schema, metadata) if facts is None else facts
+    guess = facts.guess.data if facts.guess is not None else None
+    trusted = guess if metadata == "trust" else None
+    prompt = prompter.build(
+        document,
+        schema,
+        budget,
+        max_page_tokens,
+        remarks=remarks_for(document, schema, facts.found),
+        own_data="" if trusted is None else json.dumps(trusted, ensure_ascii=False),
     )
-    return Question(prompt, grammar, make_hints(document, prompt.view, schema, found), found)
+    grammar = Grammar.json_schema(schema.grammar_schema) if free else _held(document, schema, facts, trusted)
+    hints = make_hints(document, prompt.view, schema, facts.found, () if guess is None else (guess,))
+    return Question(prompt, grammar, hints, facts)
 
 
-def _remarks(document: Document, schema: Schema, found: Found) -> list[Remark]:
+def _held(document: Document, schema: Schema, facts: Facts, trusted: Any) -> Grammar:
+    """The grammar that holds values to the page, and to data that is trusted besides."""
+    also: dict[str, list[Any]] = {}
+    for leaf in leaves_of(trusted or {}, schema.grammar_schema):
+        also.setdefault(leaf.source or "", []).append(leaf.value)
+    return hold(schema.grammar_schema, PageOffers(document, worth_showing(document), facts.found, also))
+
+
+def remarks_for(document: Document, schema: Schema, found: Found) -> list[Remark]:
     """The normal forms of what the schema asks for: a page without date fields needs no ISO dates on it."""
     asked = set(_kinds(schema.grammar_schema))
     moments = {kind for word in asked for kind in _MOMENTS.get(word, ())}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Completion, Hints, Options
 from lookstruct.pipeline.evidence import evidence_of
+from lookstruct.pipeline.metadata.differences import differences, flagged
 from lookstruct.pipeline.prompt import Prompt, Prompter
-from lookstruct.pipeline.question import Question, ask
+from lookstruct.pipeline.question import MetadataUse, Question, ask
 from lookstruct.pipeline.validate import validate
 from lookstruct.schemas.record import Record
 
@@ -46,8 +47,9 @@ class Decoder(Protocol):
 class Reader:
     """Reads records from documents with one model.
 
-    `free` lets values that the schema holds to the page be written freely. `certify` checks what was written: it gets
-    the prompt's ids and the completion, and the grammar and options as `grammar` and `options`.
+    `free` lets values that the schema holds to the page be written freely, `metadata` says what the page's own
+    metadata is used for. `certify` checks what was written: it gets the prompt's ids and the completion, and the
+    grammar and options as `grammar` and `options`.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Reader:
         max_page_tokens: int = 8192,
         meta: Mapping[str, Any] | None = None,
         free: bool = False,
+        metadata: MetadataUse = "draft",
         certify: Callable[..., Certificate] | None = None,
     ) -> None:
         self._decoder = decoder
@@ -67,6 +70,7 @@ class Reader:
         self._max_page_tokens = max_page_tokens
         self._meta = dict(meta or {})
         self._free = free
+        self._metadata: MetadataUse = metadata
         self._certify = certify
 
     def read(
@@ -86,6 +90,7 @@ class Reader:
             budget=self._budget,
             max_page_tokens=self._max_page_tokens,
             free=self._free,
+            metadata=self._metadata,
         )
         completion = self._decoder.generate(
             question.prompt.ids,
@@ -98,14 +103,15 @@ class Reader:
         on_completion(completion)
         result = validate(completion.text, schema, finish_reason=completion.finish_reason)
         certificate = self._certificate(question, completion)
+        differing = differences(result.data, question.facts.guess) if question.facts.guess is not None else {}
         return Record(
             value=result.value,
             data=result.data,
-            evidence=evidence_of(result.data, document, schema, completion, question.found),
+            evidence=flagged(evidence_of(result.data, document, schema, completion, question.facts.found), differing),
             raw=completion.text,
             stats=completion.stats,
             url=document.url,
-            meta={**self._meta, **certificate, **_meta(document, schema, question.prompt, completion)},
+            meta={**self._meta, **certificate, **_meta(document, schema, question, completion, differing)},
         )
 
     def _certificate(self, question: Question, completion: Completion) -> dict[str, Any]:
@@ -129,13 +135,16 @@ class Reader:
         return context - min(self._options.max_new_tokens, context // 2)
 
 
-def _meta(document: Document, schema: Schema, prompt: Prompt, completion: Completion) -> dict[str, Any]:
+def _meta(
+    document: Document, schema: Schema, question: Question, completion: Completion, differing: Mapping[str, Any]
+) -> dict[str, Any]:
     """What is to be known about one record beside its values."""
     return {
         "schema": schema.name,
         "title": document.title,
         "finish_reason": completion.finish_reason,
-        "notes": list(_notes(document, schema, prompt, completion)),
+        **({"metadata_differs": differing} if differing else {}),
+        "notes": list(_notes(document, schema, question.prompt, completion)),
     }
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lookstruct.decoding.request import Options, Window
 from lookstruct.extractors.options import FetchOptions
+from lookstruct.pipeline.sinks.sink import SinkOptions
 from lookstruct.schemas.flags import Flag, Group, Listed, split_list
 
 
@@ -59,6 +60,10 @@ class PromptSettings(Group):
     title: ClassVar[str] = "Prompt"
 
     max_page_tokens: int = Field(default=8192, ge=32, description="The most tokens of a page that the model is shown.")
+    metadata: Annotated[Literal["trust", "draft", "ignore"], Flag("--metadata", "USE")] = Field(
+        default="draft",
+        description="The page's own JSON-LD and the like: trust shows it the model, draft drafts from it, or ignore.",
+    )
 
 
 class DecodeSettings(Group):
@@ -104,22 +109,66 @@ class DecodeSettings(Group):
         return Options(mode=self.decoding, window=Window(*self.window) if self.window else None, **plain)
 
 
-class OutputSettings(Group):
-    """Where the record goes, and with what beside it."""
+class SinkSettings(Group):
+    """Where records go, and how they are kept there; see `pipeline.sinks`."""
 
     title: ClassVar[str] = "Output"
 
-    to: Annotated[str, Flag("--to", "FILE")] = Field(
-        default="-", description="-, a .json file, or a .jsonl file, which gets a line more."
+    to: Annotated[str, Flag("--to", "SINK")] = Field(
+        default="-",
+        description="-, a .json, .jsonl, .csv or .parquet file, sqlite:///file.db, or postgresql://host/name.",
     )
     evidence: Annotated[bool, Flag("--evidence")] = Field(
-        default=False, description="Print data, evidence and meta instead of the bare record."
+        default=False, description="Keep evidence and meta beside the data instead of the bare record."
     )
+    key: Annotated[tuple[str, ...], Listed, Flag("--key", "A,B")] = Field(
+        default=(), description="Fields that name a thing, such as url,sku: its record replaces the one that is there."
+    )
+    table: Annotated[str | None, Flag("--table", "NAME")] = Field(
+        default=None, description="The table in a database; named after the schema unless given."
+    )
+    nested: Annotated[Literal["json", "tables"], Flag("--nested", "HOW")] = Field(
+        default="json", description="Lists and evidence in a database: json in a column, or tables of their own."
+    )
+
+    def options(self) -> SinkOptions:
+        """The sinks' own form."""
+        return SinkOptions(**self.model_dump(include={"evidence", "key", "table", "nested"}))
+
+
+class OutputSettings(SinkSettings):
+    """Where one record goes, and what is written beside it."""
+
     stats: Annotated[Path | None, Flag("--stats", "FILE")] = Field(
         default=None, description="Write the decoder's statistics as JSON."
     )
     trace: Annotated[Path | None, Flag("--trace", "FILE.html")] = Field(
         default=None, description="Draw the decode: a row for each forward, a cell for each token."
+    )
+
+
+class LedgerSettings(Group):
+    """Where runs are kept."""
+
+    title: ClassVar[str] = "Ledger"
+
+    ledger: Annotated[str | None, Flag("--ledger", "URL")] = Field(
+        default=None,
+        description="The database that runs are kept in, sqlite:///file.db or postgresql://host/name; a file in your "
+        "folder for application state unless given.",
+    )
+
+
+class BatchSettings(LedgerSettings):
+    """How many pages are read."""
+
+    title: ClassVar[str] = "Batch"
+
+    concurrency: Annotated[int, Flag("--concurrency", "N")] = Field(
+        default=4, ge=1, le=256, description="How many pages are fetched at once."
+    )
+    report: Annotated[Path | None, Flag("--report", "FILE")] = Field(
+        default=None, description="Write what became of the run as JSON."
     )
 
 
@@ -134,3 +183,4 @@ class Settings(BaseModel):
     prompt: PromptSettings = PromptSettings()
     decode: DecodeSettings = DecodeSettings()
     output: OutputSettings = OutputSettings()
+    batch: BatchSettings = BatchSettings()

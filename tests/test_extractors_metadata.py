@@ -82,6 +82,28 @@ def test_microdata_items_nest_and_repeat() -> None:
     ]
 
 
+def test_rdfa_items_nest_and_their_prefixes_go() -> None:
+    html = """
+    <div vocab="https://schema.org/" typeof="Event">
+      <h1 property="name">Fish <b>fair</b></h1> <a property="url" href="../fair">more</a>
+      <meta property="og:title" content="Fair | Harbour">
+      <span property="startDate" content="2025-06-07">Saturday</span>
+      <p property="schema:location" typeof="schema:Place"><span property="name">Quay 4</span></p>
+    </div>
+    <p property="name">of nothing</p>"""
+    found = metadata(html)
+    assert found["rdfa"] == [
+        {
+            "@type": "Event",
+            "name": "Fish fair",
+            "url": "https://a.example/fair",
+            "startDate": "2025-06-07",
+            "location": {"@type": "Place", "name": "Quay 4"},
+        }
+    ]
+    assert found["opengraph"]["og:title"] == "Fair | Harbour"
+
+
 def test_deeply_nested_items_end() -> None:
     html = "<div itemscope itemprop=a>" * 500
     item = metadata(f"<div itemscope>{html}x")["microdata"][0]

@@ -16,6 +16,7 @@ from lookstruct.pipeline.settings import (
     DecodeSettings,
     ModelSettings,
     OutputSettings,
+    PromptSettings,
     SchemaSettings,
     Settings,
 )
@@ -37,7 +38,12 @@ def _show_version(asked: bool) -> None:
 
 
 @with_settings(
-    fetch=FetchOptions, schemas=SchemaSettings, model=ModelSettings, decode=DecodeSettings, output=OutputSettings
+    fetch=FetchOptions,
+    schemas=SchemaSettings,
+    model=ModelSettings,
+    prompt=PromptSettings,
+    decode=DecodeSettings,
+    output=OutputSettings,
 )
 def page(
     settings: Settings,
@@ -70,19 +76,20 @@ def page(
     Exit codes: 0 done, 1 no valid record, 2 usage, 3 page not fetched, 4 model not loaded or run.
     """
     del verbose, version
-    from lookstruct.pipeline.output import check_writable, full_json, open_output, write_json
+    from lookstruct.pipeline.output import check_writable, write_json
+    from lookstruct.pipeline.sinks.single import open_single
     from lookstruct.schemas.loader import load_schema
 
     wanted, how = _page_wanted(target, url, html)
     if schema is None:
         raise UsageError("What to extract is missing: add --schema, for example --schema Invoice.")
     chosen = load_schema(schema, lenient=settings.schemas.lenient)
-    write = open_output(settings.output.to)
+    keep = open_single(settings.output.to, chosen, settings.output.options())
     for path in (settings.output.stats, settings.output.trace):
         if path is not None:
             check_writable(path)
     record = _extract(settings, wanted, chosen, settings.fetch.model_copy(update=how))
-    write(full_json(record) if settings.output.evidence else record.data)
+    keep(record)
     if settings.output.stats is not None:
         write_json(settings.output.stats, record.stats.to_json())
     _report(record)

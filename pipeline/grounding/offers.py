@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from lookstruct.pipeline.grounding.found import Found
@@ -26,11 +27,15 @@ SEPARATOR = "\u0000"
 
 @dataclass(frozen=True)
 class PageOffers:
-    """The values that one page offers. `blocks` are those the model is shown."""
+    """The values that one page offers. `blocks` are those the model is shown.
+
+    `also` are values by `x-source` that may be written although the page does not show them.
+    """
 
     document: Document
     blocks: Sequence[Block]
     found: Found
+    also: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def has(self, node: Node) -> bool:
         """Whether `node` is a held leaf for which the page offers something."""
@@ -46,8 +51,11 @@ class PageOffers:
 
     def options(self, node: Node) -> Iterable[str]:
         """The closed list for a leaf, as JSON text; empty for spans, and where the page has none."""
-        make = _LISTS.get(node.get("x-source", ""))
-        return () if make is None else make(self, node)
+        source = node.get("x-source", "")
+        make = _LISTS.get(source)
+        if make is None:
+            return ()
+        return chain(make(self, node), _written(self.also.get(source, ()), node))
 
     @cached_property
     def chunks(self) -> list[str]:
@@ -58,7 +66,7 @@ class PageOffers:
         text = "\n".join(self._texts())
         if not text.strip():
             return []
-        readings = (text, text.replace("\n", ", "), text.replace("\n", " "))
+        readings = (text, text.replace("\n", ", "), text.replace("\n", " "), *self.also.get("span", ()))
         return [json.dumps(chunk, ensure_ascii=False)[1:-1] for chunk in _CHUNK.findall(SEPARATOR.join(readings))]
 
     def _texts(self) -> Iterator[str]:
@@ -89,6 +97,15 @@ class PageOffers:
     def currencies(self) -> tuple[str, ...]:
         """ISO codes of the currencies that stand beside numbers."""
         return tuple(dict.fromkeys(n.currency for n in self.found.numbers if n.currency))
+
+
+def _written(values: Iterable[Any], node: Node) -> Iterator[str]:
+    """Values as JSON text; numbers in each of their forms."""
+    for value in values:
+        if isinstance(value, int | float):
+            yield from _forms(Decimal(str(value)), node)
+        else:
+            yield json.dumps(value, ensure_ascii=False)
 
 
 def _strings(values: Iterable[str]) -> Iterator[str]:
