@@ -1,32 +1,15 @@
-"""Results -> where the user wants them: standard output, a JSON file, or lines added to a JSONL file."""
+"""Text and JSON -> standard output and files, whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 from lookstruct.schemas.errors import SinkError
 from lookstruct.schemas.record import Record
-
-Write = Callable[[Any], None]
-
-
-def open_output(to: str) -> Write:
-    """A function that writes one JSON value to `to`: "-", FILE.json or FILE.jsonl.
-
-    SinkError at once if the file could not be written, so that nothing is worked out in vain.
-    """
-    if to == "-":
-        return lambda data: write_stdout(to_json(data, indent=2) + "\n")
-    path = Path(to)
-    if path.suffix not in (".json", ".jsonl"):
-        raise SinkError(f"The output {to!r} is neither -, a .json nor a .jsonl file; name one of these with --to.")
-    check_writable(path)
-    return lambda data: write_json(path, data) if path.suffix == ".json" else append_line(path, data)
 
 
 def full_json(record: Record[Any]) -> dict[str, Any]:
@@ -69,15 +52,6 @@ def write_text(path: Path, text: str) -> None:
             part.replace(path.resolve())
         finally:
             part.unlink(missing_ok=True)
-    except OSError as exc:
-        raise _unwritable(path, exc) from exc
-
-
-def append_line(path: Path, data: Any) -> None:
-    """Adds one line, in one write, so that two processes may add to one file."""
-    try:
-        with path.open("ab", buffering=0) as file:
-            file.write((to_json(data) + "\n").encode())
     except OSError as exc:
         raise _unwritable(path, exc) from exc
 

@@ -173,7 +173,7 @@ USAGE_ERRORS = [
     ((URL, "--schema", '{"type": "object", "properties": {"x": {"not": {}}}}'), "'?not'?"),
     ((URL, "--schema", '{"type": "string", "minLength": 5, "maxLength": 2}'), "minLength|impossible|nothing"),
     ((URL, "--schema", "Invoice", "--to", "gone/out.json"), "cannot be written"),
-    ((URL, "--schema", "Invoice", "--to", "out.csv"), "neither -, a .json nor a .jsonl"),
+    ((URL, "--schema", "Invoice", "--to", "out.xlsx"), "none of -, a .json, .jsonl"),
     ((URL, "--schema", "Invoice", "--stats", "gone/stats.json"), "cannot be written"),
     ((URL, "--schema", "Invoice", "--max-new-tokens", "0"), "--max-new-tokens: .*greater than or equal to 1"),
     ((URL, "--schema", "Invoice", "--window", "8,4"), "--window: .*three whole numbers W,N,G"),
@@ -355,8 +355,8 @@ def test_the_package_offers_its_public_names() -> None:
 
 def test_standard_output_is_utf8_on_a_console_that_is_not() -> None:
     code = (
-        "from lookstruct.pipeline.output import open_output; from lookstruct.pipeline.commands.console import say;"
-        "open_output('-')({'price': '5 €', 'name': 'ランプ'}); say('note: ランプ')"
+        "from lookstruct.pipeline.commands.console import print_result, say; from lookstruct.pipeline.output import to_json;"
+        "print_result(to_json({'price': '5 €', 'name': 'ランプ'})); say('note: ランプ')"
     )
     env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True, env=env)

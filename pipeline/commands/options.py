@@ -58,7 +58,7 @@ def _parameters(prefix: str, group: type[Group]) -> Iterator[inspect.Parameter]:
 
 def _help(field: FieldInfo) -> str:
     """The setting's description, with its default where it says something."""
-    default = "" if field.default in (None, False) else f" (default: {field.default})"
+    default = "" if field.default in (None, False, ()) else f" (default: {field.default})"
     return f"{field.description}{default}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from lookstruct.schemas.errors import StorageError
 
@@ -46,7 +47,7 @@ class Appender:
                 _write_all(file.fileno(), data)
                 os.fsync(file.fileno())
             except OSError:
-                file.truncate(end)
+                _take_back(file, end, data)
                 raise
             return file.seek(0, os.SEEK_END)
 
@@ -85,6 +86,13 @@ def _write_all(descriptor: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
+
+
+def _take_back(file: IO[bytes], end: int, data: bytes) -> None:
+    """Cuts off what was written of `data`, unless somebody has added to it meanwhile."""
+    file.seek(end)
+    if data.startswith(file.read()):
+        file.truncate(end)
 
 
 def _last_byte(path: Path) -> bytes:

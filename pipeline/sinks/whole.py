@@ -54,19 +54,21 @@ class WholeFile:
         return position
 
     def finish(self, entries: Iterable[Entry]) -> None:
-        """Writes the file beside its place and moves it there."""
-        part = part_of(self._path)
+        """Writes the file beside its place and moves it there; a device is written to, never replaced."""
+        is_device = self._path.exists() and not self._path.is_file()
+        part = self._path if is_device else part_of(self._path)
         try:
             self._write(part, self._merged(value for entry in entries for value in self._values(entry)))
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
-            part.replace(self._path.resolve())
+            if not is_device:
+                _sync(part)
+                part.replace(self._path.resolve())
         except OSError as exc:
             raise StorageError(
                 f"{self._path} cannot be written ({exc.strerror or exc}); see to it and go on: what was done is kept."
             ) from exc
         finally:
-            part.unlink(missing_ok=True)
+            if not is_device:
+                part.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -80,6 +82,11 @@ class WholeFile:
             return new
         old = self._read(self._path) if self._has_content else iter(())
         return merge(old, new, self._key)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def merge(old: Iterable[Any], new: Iterable[Any], key: Key) -> list[Any]:
