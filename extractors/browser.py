@@ -40,7 +40,14 @@ _QUIET = (
     "--no-pings",
     "--dns-prefetch-disable",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
 )
+
+# Chromium knows no names but its proxy's address, which looks names up for it; loopback goes by the proxy too.
+_HELD_TO_PROXY = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--proxy-bypass-list=<-loopback>")
+
+# Of Playwright's own arguments: Chromium's popup blocker is wanted.
+_UNWANTED = ("--disable-popup-blocking",)
 
 
 _SHORT_BASE = "/tmp"
@@ -103,17 +110,21 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="lookstruct-", dir=base, ignore_cleanup_errors=True)
 
 
-async def launch(playwright: Playwright, temporary: Path, *, headless: bool = True) -> Browser:
+async def launch(
+    playwright: Playwright, temporary: Path, *, headless: bool = True, proxy_url: str | None = None
+) -> Browser:
     """Start Chromium, quiet in the background, its temporary files in `temporary`; `BrowserUnavailable` if it won't.
 
-    Signals are left to us: on Ctrl-C the caller closes the browser in order.
+    With `proxy_url` nothing goes another way than through that proxy, on loopback at a port of 127.0.0.1. Signals are
+    left to us: on Ctrl-C the caller closes the browser in order.
     """
     chromium = find_chromium(playwright.chromium.executable_path)
     try:
         return await playwright.chromium.launch(
             executable_path=chromium.path,
             headless=headless,
-            args=list(_QUIET),
+            args=[*_QUIET, *((f"--proxy-server={proxy_url}", *_HELD_TO_PROXY) if proxy_url else ())],
+            ignore_default_args=list(_UNWANTED),
             chromium_sandbox=not is_root(),
             env={**os.environ, "TMPDIR": str(temporary)},
             handle_sigint=False,

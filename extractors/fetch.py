@@ -17,9 +17,13 @@ from playwright.async_api import Error as PlaywrightError
 from lookstruct.extractors.browser import NO_SANDBOX_NOTE, is_root, launch, temporary_folder
 from lookstruct.extractors.contenttypes import check_bytes
 from lookstruct.extractors.decode import Decoded, decode
+from lookstruct.extractors.egress.dialer import Upstream
+from lookstruct.extractors.egress.guard import Guard
+from lookstruct.extractors.egress.proxy import EgressProxy
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.render import BLANK, Job, render
 from lookstruct.extractors.target import Target, resolve_target
+from lookstruct.extractors.traffic import MOST_RESOURCES
 from lookstruct.schemas.document import Page
 from lookstruct.schemas.errors import EmptyPage, PageTooLarge, UsageError
 
@@ -35,8 +39,11 @@ class Fetcher:
             page = await fetcher.fetch("https://example.com/")
     """
 
-    def __init__(self, options: FetchOptions | None = None, *, max_pages: int = 4) -> None:
+    def __init__(
+        self, options: FetchOptions | None = None, *, max_pages: int = 4, egress: EgressProxy | None = None
+    ) -> None:
         self._options = options or FetchOptions()
+        self._egress = egress or EgressProxy()
         self._room = asyncio.Semaphore(max_pages)
         self._starting = asyncio.Lock()
         self._playwright: Playwright | None = None
@@ -62,7 +69,7 @@ class Fetcher:
         if resolved.kind == "url":
             if not render_it:
                 raise UsageError(f"{resolved.value} needs the browser: render=False is for files, stdin and given HTML")
-            return await self._rendered(Job(resolved.value, resolved.value), options)
+            return await self._rendered(Job(resolved.value, resolved.value, typed=resolved.typed), options)
         began = time.monotonic()
         read = await asyncio.to_thread(_read, resolved, options.max_bytes)
         url = Path(resolved.value).as_uri() if resolved.kind == "file" else options.base_url or BLANK
@@ -74,7 +81,10 @@ class Fetcher:
     async def _rendered(self, job: Job, options: FetchOptions) -> Page:
         async with self._room:
             browser = await self._warm_browser()
-            page = await render(browser, job, options)
+            guard = Guard.for_target(job.typed or job.url, options.allow_private, for_others=options.for_others)
+            upstream = Upstream.parse(options.proxy) if options.proxy else None
+            with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
+                page = await render(browser, job, options, ticket)
         return replace(page, notes=(*page.notes, NO_SANDBOX_NOTE)) if is_root() else page
 
     async def _warm_browser(self) -> Browser:
@@ -82,8 +92,9 @@ class Fetcher:
             if self._browser is None or not self._browser.is_connected():
                 await self.close()
                 self._temporary = temporary_folder()
+                await self._egress.start()
                 self._playwright = await async_playwright().start()
-                self._browser = await launch(self._playwright, Path(self._temporary.name))
+                self._browser = await launch(self._playwright, Path(self._temporary.name), proxy_url=self._egress.url)
             return self._browser
 
     async def close(self) -> None:
@@ -101,6 +112,7 @@ class Fetcher:
                     with suppress(PlaywrightError):
                         await playwright.stop()
             finally:
+                await self._egress.close()
                 if temporary is not None:
                     temporary.cleanup()
 

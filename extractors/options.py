@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
-from lookstruct.schemas.flags import Flag, Group
+from lookstruct.schemas.flags import Flag, Group, Listed
 
 Wait = Literal["dom", "load", "settled", "networkidle"]
+Answer = Literal["ignore", "reject", "accept"]
 ResourceType = Literal["image", "font", "media", "stylesheet", "script", "xhr", "fetch", "websocket", "other"]
 
 
@@ -26,7 +27,31 @@ class FetchOptions(Group):
         "stopped changing (settled), or the network is quiet (networkidle).",
     )
     settle_s: PositiveFloat = Field(default=5.0, description="Most seconds to wait for a page to settle after loading.")
-    selector: str | None = Field(default=None, description="Also wait until an element matches this CSS selector.")
+    selector: Annotated[str | None, Flag("--wait-for", "SELECTOR")] = Field(
+        default=None, description="Also wait until an element matches this CSS selector."
+    )
+    wait_function: str | None = Field(default=None, description="Also wait until this JavaScript expression is true.")
+    consent: Answer = Field(
+        default="ignore",
+        description="What to answer banners that ask about cookies: ignore, reject or accept; none is ever content.",
+    )
+    scroll: Annotated[NonNegativeInt, Flag("--scroll", "N")] = Field(
+        default=0, description="Scroll down up to N screens while more comes; what scrolls away is kept."
+    )
+    load_more: Annotated[str | None, Flag("--load-more", "SELECTOR")] = Field(
+        default=None, description="Click what loads more until it is gone; auto finds it by what it says."
+    )
+    max_clicks: PositiveInt = Field(default=50, description="Most clicks on what loads more.")
+    open_folds: Annotated[bool, Flag("--open")] = Field(
+        default=False, description="Open tabs, accordions and folded details first."
+    )
+    script: str | None = Field(default=None, description="JavaScript to run before the page is read.")
+    follow_next: Annotated[NonNegativeInt, Flag("--follow-next", "N")] = Field(
+        default=0, description="Read up to N further pages of a listing as one with it."
+    )
+    next_selector: str | None = Field(
+        default=None, description="What leads to the next page: a CSS selector; rel=next unless given."
+    )
     render: bool | None = Field(
         default=None,
         description="Read through the browser, JavaScript and all; unless told: yes for URLs and files, no for HTML.",
@@ -41,6 +66,16 @@ class FetchOptions(Group):
     )
     block: frozenset[ResourceType] = Field(
         default=frozenset({"image", "font", "media"}), description="Kinds of resources that are not loaded."
+    )
+    proxy: Annotated[str | None, Flag("--proxy", "URL")] = Field(
+        default=None,
+        description="http://user:password@host:port, https:// or socks5://; the environment's unless given.",
+    )
+    allow_private: Annotated[tuple[str, ...], Listed, Flag("--allow-private", "HOST,...")] = Field(
+        default=(), description="Hosts, or host:port, that pages may lead to although they are not public."
+    )
+    for_others: bool = Field(
+        default=False, description="The page is wanted by someone else: nothing that is not public is reached."
     )
     max_bytes: PositiveInt = Field(default=20_000_000, description="Largest page or single resource, in bytes.")
     max_nodes: PositiveInt = Field(default=300_000, description="Most elements of a page that are read.")

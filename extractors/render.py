@@ -16,15 +16,24 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from lookstruct.extractors.contenttypes import check_content_type, not_a_page
 from lookstruct.extractors.decode import decode, is_garbled, undone
+from lookstruct.extractors.egress.guard import Passage, Refused
+from lookstruct.extractors.egress.proxy import Ticket
 from lookstruct.extractors.htmltree import marked_paths
-from lookstruct.extractors.neterrors import fetch_error, net_error_name
+from lookstruct.extractors.neterrors import fetch_error, first_line, net_error_name
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.snapshot import Snapshot, take_snapshot
 from lookstruct.extractors.tags import MARK_HIDDEN
 from lookstruct.extractors.traffic import Traffic
 from lookstruct.extractors.waits import wait_until_ready
 from lookstruct.schemas.document import Page
-from lookstruct.schemas.errors import EmptyPage, FetchError, FetchTimeout, HTTPStatusError, PageTooLarge
+from lookstruct.schemas.errors import (
+    BlockedByPolicy,
+    EmptyPage,
+    FetchError,
+    FetchTimeout,
+    HTTPStatusError,
+    PageTooLarge,
+)
 
 BLANK = "about:blank"
 """The URL of HTML that comes from nowhere."""
@@ -40,6 +49,7 @@ class Job:
     url: str
     name: str
     body: str | None = None
+    typed: str | None = None
 
     @property
     def is_local(self) -> bool:
@@ -47,25 +57,28 @@ class Job:
         return self.url.startswith("file:")
 
 
-async def render(browser: Browser, job: Job, options: FetchOptions) -> Page:
+async def render(browser: Browser, job: Job, options: FetchOptions, ticket: Ticket) -> Page:
     """Load a page in a context of its own, which is closed whatever happens, and read it.
 
+    What the page loads goes through the egress proxy, which let it in by `ticket`.
     Raises one of the `FetchError`s, `FetchTimeout` after `options.timeout_s`.
     """
     began = time.monotonic()
-    async with _tab(browser, job, options) as tab:
-        return await _Visit(tab, job, options, began).read()
+    async with _tab(browser, job, options, ticket) as tab:
+        return await _Visit(tab, job, options, ticket.passage, began).read()
 
 
 @asynccontextmanager
-async def _tab(browser: Browser, job: Job, options: FetchOptions) -> AsyncIterator[Tab]:
+async def _tab(browser: Browser, job: Job, options: FetchOptions, ticket: Ticket) -> AsyncIterator[Tab]:
     try:
         async with asyncio.timeout(options.timeout_s):
-            context = await browser.new_context(**_context_settings(options))
+            context = await browser.new_context(proxy=ticket.settings, **_context_settings(options))
     except (PlaywrightError, TimeoutError) as exc:
         raise FetchError(f"{job.name} was not tried because the browser stopped answering: try again") from exc
     try:
-        yield await context.new_page()
+        tab = await context.new_page()
+        context.on("page", _close_popup)
+        yield tab
     finally:
         await _close(context)
 
@@ -79,10 +92,17 @@ def _context_settings(options: FetchOptions) -> dict[str, Any]:
         "timezone_id": options.timezone,
         "extra_http_headers": options.headers or None,
         "accept_downloads": False,
+        "permissions": [],  # none is granted, none is asked for
         "service_workers": "block",
         "reduced_motion": "reduce",  # what would fade in is there at once
         "color_scheme": "light",
     }
+
+
+async def _close_popup(popup: Tab) -> None:
+    """A page has one tab; what it opens besides is nothing that a person asked for."""
+    with suppress(PlaywrightError):
+        await popup.close()
 
 
 async def _close(context: BrowserContext) -> None:
@@ -94,13 +114,15 @@ async def _close(context: BrowserContext) -> None:
 class _Visit:
     """One visit of one page, from navigation to `Page`."""
 
-    def __init__(self, tab: Tab, job: Job, options: FetchOptions, began: float) -> None:
+    def __init__(self, tab: Tab, job: Job, options: FetchOptions, passage: Passage, began: float) -> None:
         self._tab = tab
         self._job = job
         self._options = options
+        self._passage = passage
         self._began = began
         self._deadline = asyncio.timeout(options.timeout_s)
         self._traffic = Traffic(tab, options.max_bytes, on_excess=self._stop)
+        passage.on_excess = self._traffic.stop
         self._shown = job  # what the tab is given: another body than the server's after a reload
         self._answer: Response | None = None
         self._notes: list[str] = []
@@ -207,7 +229,7 @@ class _Visit:
             hidden_paths=marked_paths(snapshot.html, MARK_HIDDEN),
             screenshot=await self._tab.screenshot(full_page=True) if self._options.screenshot else None,
             fetch_s=time.monotonic() - self._began,
-            notes=tuple(self._notes),
+            notes=(*self._notes, *self._passage.notes()),
         )
 
     def _too_large(self) -> PageTooLarge:
@@ -221,14 +243,19 @@ class _Visit:
         )
 
     def _explained(self, exc: PlaywrightError) -> FetchError:
+        fault = self._passage.fault(self._traffic.main_url or self._job.url)
+        if isinstance(fault, Refused):
+            return BlockedByPolicy(f"{self._job.name} {fault}")
+        if fault is not None:
+            return fetch_error(self._job.name, fault.name)
         if isinstance(exc, PlaywrightTimeout):
-            return FetchTimeout(f"{self._job.name} was not ready in time ({_first_line(exc)}): raise timeout_s")
+            return FetchTimeout(f"{self._job.name} was not ready in time ({first_line(exc)}): raise timeout_s")
         name = net_error_name(str(exc))
         if name is not None:
             return fetch_error(self._job.name, name)
         if "Download is starting" in str(exc):
             return not_a_page(self._job.name, "a download")
-        return FetchError(f"{self._job.name} could not be read ({_first_line(exc)}): try again")
+        return FetchError(f"{self._job.name} could not be read ({first_line(exc)}): try again")
 
 
 def _status_text(response: Response) -> str:
@@ -240,7 +267,3 @@ def _status_text(response: Response) -> str:
         429: "too many requests: wait, then ask more slowly",
     }.get(response.status, "try again later" if response.status >= 500 else "check the address")
     return f"{response.status} {response.status_text}".strip() + f": {advice}"
-
-
-def _first_line(exc: PlaywrightError) -> str:
-    return str(exc).splitlines()[0] if str(exc) else "no reason given"

@@ -24,10 +24,15 @@ _PAGE_FILE = re.compile(r"\.(?:x?html?|mhtml|txt|md|xml|json|pdf)$", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to read: `value` is the URL, the absolute path, "-" for standard input, or the HTML itself."""
+    """What to read: `value` is the URL, the absolute path, "-" for standard input, or the HTML itself.
+
+    `typed` is the URL that a person named, where another one led from it to `value` (a sitemap, a next page): only
+    what was named may be a private address. None: a person named `value`.
+    """
 
     kind: Kind
     value: str
+    typed: str | None = None
 
     @classmethod
     def html(cls, markup: str) -> Target:
@@ -43,8 +48,8 @@ class Target:
 def resolve_target(text: str) -> Target:
     """An existing path, else an http(s) URL, else `TargetError`; "-" is standard input.
 
-    >>> resolve_target("https://example.com/x")
-    Target(kind='url', value='https://example.com/x')
+    >>> resolve_target(" https://example.com/x ").value
+    'https://example.com/x'
     """
     stripped = text.strip()
     if stripped == "-":

@@ -10,14 +10,19 @@ from playwright.async_api import Page as Tab
 from playwright.async_api import Request, Response
 
 _CONTENT_TYPES = frozenset({"document", "script", "xhr", "fetch"})
-_TOTAL_FACTOR = 5  # all resources of a page together may be this many times as large as one
+MOST_RESOURCES = 5
+"""All resources of a page together may be this many times as large as one."""
 
 
 class Traffic:
-    """Watches one tab; `main` is the answer to its latest navigation, None before there is one."""
+    """Watches one tab; `main` is the answer to its latest navigation, None before there is one.
+
+    `main_url` is where that navigation led last, whether or not an answer came.
+    """
 
     def __init__(self, tab: Tab, max_bytes: int, *, on_excess: Callable[[], None]) -> None:
         self.main: Response | None = None
+        self.main_url: str | None = None
         self.too_large = False
         self._tab = tab
         self._max_bytes = max_bytes
@@ -42,6 +47,8 @@ class Traffic:
         return len(self._pending)
 
     def _began(self, request: Request) -> None:
+        if request.is_navigation_request() and request.frame == self._tab.main_frame:
+            self.main_url = request.url
         if request.resource_type in _CONTENT_TYPES:
             self._pending.add(request)
 
@@ -53,15 +60,16 @@ class Traffic:
         if request.is_navigation_request() and request.frame == self._tab.main_frame:
             self.main = response
             if int(response.headers.get("content-length", "0") or 0) > self._max_bytes:
-                self._stop()
+                self.stop()
 
     def _received(self, event: dict[str, Any]) -> None:
         self._n_bytes[event["requestId"]] += event["dataLength"]
         self._total += event["dataLength"]
-        if self._n_bytes[event["requestId"]] > self._max_bytes or self._total > _TOTAL_FACTOR * self._max_bytes:
-            self._stop()
+        if self._n_bytes[event["requestId"]] > self._max_bytes or self._total > MOST_RESOURCES * self._max_bytes:
+            self.stop()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Too much came: say so, once."""
         if not self.too_large:
             self.too_large = True
             self._on_excess()
