@@ -87,6 +87,15 @@ def net_error_name(message: str) -> str | None:
     return found.group(1) if found else None
 
 
+def first_line(exc: Exception) -> str:
+    """The first line of an error's message.
+
+    >>> first_line(ValueError("no\\nat all"))
+    'no'
+    """
+    return str(exc).splitlines()[0] if str(exc) else "no reason given"
+
+
 def fetch_error(target: str, name: str) -> FetchError:
     """The error for `target` that Chromium calls `name`.
 
