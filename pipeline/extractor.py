@@ -106,6 +106,10 @@ class Extractor:
     def _fetch_given(self, url: str | None) -> FetchOptions:
         return self.settings.fetch.model_copy(update={"render": False, "base_url": url})
 
+    def run(self, work: Callable[[Flow], Coroutine[Any, Any, T]]) -> T:
+        """Runs `work` in this extractor's event loop, with its browser and its model: for many pages at once."""
+        return self._loop.run(work(self._flow))
+
     def close(self, *, wait: bool = True) -> None:
         """Stops what still runs, closes the browser and lets go of the model; a second call does nothing.
 
@@ -163,7 +167,7 @@ def _check_sources(settings: Settings) -> None:
 def _open_browser(settings: Settings) -> PageSourceContext:
     from lookstruct.extractors.fetch import Fetcher
 
-    return Fetcher(settings.fetch)
+    return Fetcher(settings.fetch, max_pages=settings.batch.concurrency)
 
 
 def _load_reader(settings: Settings) -> Reader:

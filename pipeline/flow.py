@@ -56,6 +56,15 @@ class PageSource(Protocol):
 PageSourceContext = AbstractAsyncContextManager[PageSource]
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A page that waits for the model: what it was, without its markup, and the document that was made of it."""
+
+    page: Page
+    document: Document
+    clean_s: float
+
+
 class Flow:
     """Fetches many pages at once and reads them one at a time; browser and model start at their first use.
 
@@ -75,14 +84,21 @@ class Flow:
         self, target: Target | str, schema: Schema, watch: Watch, options: FetchOptions | None = None
     ) -> Record[Any]:
         """The record behind `target`."""
+        return await self.record(await self.arrive(target, watch, options), schema, watch)
+
+    async def arrive(self, target: Target | str, watch: Watch, options: FetchOptions | None = None) -> Arrival:
+        """The page behind `target`, cleaned: all that can be done before the model has time for it."""
         watch.stage(Stage.FETCH)
         page = await self.fetch(target, options)
         watch.stage(Stage.CLEAN)
         start = perf_counter()
         document = await asyncio.to_thread(clean, page)
-        clean_s = perf_counter() - start
-        record = await self.read(document, schema, watch)
-        return replace(record, meta=_meta(page, clean_s, record))
+        return Arrival(replace(page, html="", screenshot=None), document, perf_counter() - start)
+
+    async def record(self, arrival: Arrival, schema: Schema, watch: Watch) -> Record[Any]:
+        """The record in a page that has arrived."""
+        record = await self.read(arrival.document, schema, watch)
+        return replace(record, meta=_meta(arrival.page, arrival.clean_s, record))
 
     async def fetch(self, target: Target | str, options: FetchOptions | None = None) -> Page:
         """The page behind `target`."""
