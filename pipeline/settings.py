@@ -172,6 +172,21 @@ class BatchSettings(LedgerSettings):
     )
 
 
+class JobsSettings(Group):
+    """Where scheduled jobs are kept, and how many run at once."""
+
+    title: ClassVar[str] = "Jobs"
+
+    db: Annotated[str | None, Flag("--db", "URL")] = Field(
+        default=None,
+        description="The database of jobs, sqlite:///file.db or postgresql://host/name; a file in your folder for "
+        "application state unless given.",
+    )
+    slots: Annotated[int, Flag("--slots", "N")] = Field(
+        default=2, ge=1, le=64, description="How many jobs a worker runs at once; the model reads one page at a time."
+    )
+
+
 class Settings(BaseModel):
     """The whole tree."""
 
@@ -184,3 +199,4 @@ class Settings(BaseModel):
     decode: DecodeSettings = DecodeSettings()
     output: OutputSettings = OutputSettings()
     batch: BatchSettings = BatchSettings()
+    jobs: JobsSettings = JobsSettings()
