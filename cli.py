@@ -2,6 +2,8 @@
 
     extract TARGET --schema SCHEMA    the record on a page, as JSON on standard output
     extract jobs add|list|start ...   pages read again and again, by schedule
+    extract batch LIST --schema S     the records of many pages, into a file or a database
+    extract runs list|show RUN        what became of batches
     extract schemas list|show NAME    the built-in schemas
     extract models list|prepare       the bundled models
     extract doctor                    what is installed, and whether it works
@@ -26,12 +28,12 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from lookstruct.pipeline.commands import doctor, jobs, models, schemas
+from lookstruct.pipeline.commands import batch, doctor, jobs, models, runs, schemas
 from lookstruct.pipeline.commands.console import say
 from lookstruct.pipeline.commands.page import page
 from lookstruct.schemas.errors import InvalidRecord, LookstructError
 
-COMMANDS = (jobs, schemas, models, doctor)
+COMMANDS = (batch, runs, jobs, schemas, models, doctor)
 FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
 DEFAULT_COMMAND = "page"
 EPILOG = "Other commands, each with its own --help: extract {names}."

@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 from pydantic.fields import FieldInfo
 
+from lookstruct.pipeline.settings import Settings
 from lookstruct.schemas.flags import Group, flagged
 
 Command = Callable[..., None]
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a command line said: the settings file it names, and its flags by group and name."""
+
+    config: Path | None
+    flags: Mapping[str, Mapping[str, Any]]
+
+    def settings(self, earlier: Mapping[str, Mapping[str, Any]] | None = None) -> Settings:
+        """The settings; flags of an `earlier` command line hold where this one says nothing."""
+        from lookstruct.pipeline.config import load_settings
+
+        groups = {**(earlier or {}), **self.flags}
+        return load_settings(
+            self.config, {group: {**(earlier or {}).get(group, {}), **self.flags.get(group, {})} for group in groups}
+        )
+
+
 def with_settings(**groups: type[Group]) -> Callable[[Command], Command]:
-    """Gives a command an option for every flagged setting of `groups`, and --config; it gets `settings`.
+    """Gives a command an option for every flagged setting of `groups`, and --config; it gets `settings` or `given`.
 
     Defaults, help and checks are those of the settings themselves, so commands that share a group share its options.
     """
     parameters = [parameter for name, group in groups.items() for parameter in _parameters(name, group)]
 
     def decorate(command: Command) -> Command:
-        def run(config: Path | None, **given: Any) -> None:
-            from lookstruct.pipeline.config import load_settings
+        taken = inspect.signature(command, eval_str=True).parameters
 
+        def run(config: Path | None, **options: Any) -> None:
             flags: dict[str, dict[str, Any]] = {}
             for parameter in parameters:
                 group, _, name = parameter.name.partition("__")
-                if (value := given.pop(parameter.name)) is not None:
+                if (value := options.pop(parameter.name)) is not None:
                     flags.setdefault(group, {})[name] = value
-            command(settings=load_settings(config, flags), **given)
+            given = Given(config, flags)
+            command(**{"given": given} if "given" in taken else {"settings": given.settings()}, **options)
 
-        own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "settings"]
+        own = [parameter for name, parameter in taken.items() if name not in ("settings", "given")]
         run.__signature__ = inspect.Signature([*own, *parameters, CONFIG])  # type: ignore[attr-defined]
         run.__name__, run.__doc__ = command.__name__, command.__doc__
         run.__annotations__ = {}

@@ -1,0 +1,185 @@
+"""A run's waiting pages -> results in the ledger and in the sink (`Batch`).
+
+fetchers    several at once, ahead of the model; a bounded queue holds them back when the model is slower
+reader      one page at a time: read, commit to the ledger, hand to the sink, commit that the sink has it
+
+A page that fails fails alone. What no page could survive (no model, no browser, a full disk) ends the run; everything
+done until then is kept, and the run can be taken up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from lookstruct.pipeline.flow import Watch
+from lookstruct.pipeline.sinks.entry import Entry, entry_of
+from lookstruct.pipeline.sinks.sink import RefusedEntry
+from lookstruct.pipeline.storage.run import Costs, Counts, PageRow
+from lookstruct.schemas.errors import (
+    BrowserUnavailable,
+    ModelNotFound,
+    ModelUnsupported,
+    StorageError,
+    TargetError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from lookstruct.extractors.options import FetchOptions
+    from lookstruct.pipeline.flow import Arrival, Flow
+    from lookstruct.pipeline.sinks.sink import Sink
+    from lookstruct.pipeline.storage.ledger import Ledger
+    from lookstruct.pipeline.storage.run import Run
+    from lookstruct.schemas.loader import Schema
+    from lookstruct.schemas.record import Record
+
+FATAL = (StorageError, ModelNotFound, ModelUnsupported, BrowserUnavailable, UsageError)
+"""What would be the same for every page; `TargetError`, a usage error, is about one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One page that was dealt with: what it cost, or why it failed."""
+
+    page: PageRow
+    costs: Costs
+    error: BaseException | None = None
+
+
+Watcher = Callable[[Step], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One run of pages. `position` is the sink's, as it was prepared.
+
+    `watch` is told of every page that was dealt with, in the flow's event loop.
+    """
+
+    ledger: Ledger
+    run: Run
+    schema: Schema
+    sink: Sink
+    position: str
+    concurrency: int = 4
+    fetch: FetchOptions | None = None
+    watch: Watcher = lambda _: None
+
+    async def work(self, flow: Flow) -> Counts:
+        """Reads all waiting pages. However it ends, the ledger then says how far the run has come."""
+        state = "stopped"
+        try:
+            position = await asyncio.to_thread(self._mend)
+            await self._read_all(flow, position)
+            await asyncio.to_thread(lambda: self.sink.finish(self.ledger.entries(self.run.id)))
+            state = "done"
+            return self.ledger.counts(self.run.id)
+        finally:
+            with suppress(StorageError):  # a ledger that is lost is the error already; the next start mends it
+                self.ledger.release(self.run.id, state)
+
+    def _mend(self) -> str:
+        """Delivers what an earlier process kept and was killed before it had delivered it; the sink's position."""
+        if not self.ledger.undelivered(self.run.id):
+            return self.position
+        return deliver(self.ledger, self.run.id, self.sink, self.run.position)
+
+    async def _read_all(self, flow: Flow, position: str) -> None:
+        waiting = await asyncio.to_thread(self.ledger.waiting, self.run.id)
+        arrived: asyncio.Queue[tuple[PageRow, Arrival | Exception]] = asyncio.Queue(self.concurrency)
+        left = iter(waiting)
+        fetchers = [asyncio.create_task(self._fetch(flow, left, arrived)) for _ in range(self.concurrency)]
+        try:
+            for _ in waiting:
+                page, arrival = await arrived.get()
+                position = await self._page(flow, page, arrival, position)
+        finally:
+            for fetcher in fetchers:
+                fetcher.cancel()
+            await asyncio.gather(*fetchers, return_exceptions=True)
+
+    async def _fetch(
+        self, flow: Flow, left: Iterator[PageRow], arrived: asyncio.Queue[tuple[PageRow, Arrival | Exception]]
+    ) -> None:
+        for page in left:
+            try:
+                arrival: Arrival | Exception = await flow.arrive(page.target, Watch(), self.fetch)
+            except Exception as exc:
+                arrival = exc
+            await arrived.put((page, arrival))
+
+    async def _page(self, flow: Flow, page: PageRow, arrival: Arrival | Exception, position: str) -> str:
+        """Reads, keeps and delivers one page that has arrived; the sink's new position."""
+        start = perf_counter()
+        try:
+            if isinstance(arrival, Exception):
+                raise arrival
+            await asyncio.to_thread(self.ledger.begin, self.run.id, page.number)
+            record = await flow.record(arrival, self.schema, Watch())
+        except Exception as exc:
+            await self._failed(page, exc)
+            return position
+        costs = _costs(record, perf_counter() - start)
+        await asyncio.to_thread(self.ledger.keep, entry_of(record, self.run.id, page.number, page.target), costs)
+        position = await self._deliver(position)
+        self.watch(Step(page, costs))
+        return position
+
+    async def _failed(self, page: PageRow, exc: Exception) -> None:
+        if not is_one_pages_fault(exc):
+            raise exc
+        await asyncio.to_thread(self.ledger.fail, self.run.id, page.number, exc)
+        self.watch(Step(page, Costs(), exc))
+
+    async def _deliver(self, position: str) -> str:
+        """Hands the sink what it does not have yet; the new position."""
+        return await asyncio.to_thread(deliver, self.ledger, self.run.id, self.sink, position)
+
+
+def deliver(ledger: Ledger, run: str, sink: Sink, position: str) -> str:
+    """Writes a run's undelivered results to its sink and commits that it has them; the new position.
+
+    A result that the sink cannot hold is dropped, and its page has failed.
+    """
+    entries = ledger.undelivered(run)
+    if not entries:
+        return position
+    try:
+        return _write(ledger, sink, entries, position)
+    except RefusedEntry:
+        for entry in entries:
+            position = _write_alone(ledger, sink, entry, position)
+        return position
+
+
+def _write(ledger: Ledger, sink: Sink, entries: Sequence[Entry], position: str) -> str:
+    position = sink.write(entries, position)
+    ledger.delivered(entries[0].run, [entry.page for entry in entries], position)
+    return position
+
+
+def _write_alone(ledger: Ledger, sink: Sink, entry: Entry, position: str) -> str:
+    try:
+        return _write(ledger, sink, [entry], position)
+    except RefusedEntry as exc:
+        ledger.fail(entry.run, entry.page, exc)
+        return position
+
+
+def _costs(record: Record[Any], read_s: float) -> Costs:
+    stats = record.stats
+    return Costs(stats.prompt_tokens, stats.new_tokens, stats.forwards, float(record.meta.get("fetch_s", 0.0)), read_s)
+
+
+def is_one_pages_fault(exc: BaseException) -> bool:
+    """Whether other pages may still do well after this error.
+
+    >>> is_one_pages_fault(TargetError("x")), is_one_pages_fault(StorageError("x"))
+    (True, False)
+    """
+    return not isinstance(exc, FATAL) or isinstance(exc, TargetError)
