@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from threading import get_ident
 from typing import IO, Any
 
 from lookstruct.schemas.errors import SinkError
@@ -80,8 +81,8 @@ def write_stdout(text: str) -> None:
 
 
 def part_of(path: Path) -> Path:
-    """Where a file is written before it takes its place: in the same folder, hidden, one for each process."""
-    return path.resolve().with_name(f".{path.name}.{os.getpid()}.part")
+    """Where a file is written before it takes its place: in the same folder, hidden, one for each thread."""
+    return path.resolve().with_name(f".{path.name}.{os.getpid()}.{get_ident()}.part")
 
 
 def _unwritable(path: Path, exc: OSError) -> SinkError:
