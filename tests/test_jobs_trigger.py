@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_job_added_within_the_repeated_hour_does_not_fire_in_the_past():
 
 def test_every_hour_means_every_real_hour():
     hours = firings(cron("0 * * * *", BERLIN), utc(2025, 10, 25, 21), 8)
-    assert {later - earlier for earlier, later in zip(hours, hours[1:], strict=False)} == {timedelta(hours=1)}
+    assert {later - earlier for earlier, later in pairwise(hours)} == {timedelta(hours=1)}
 
 
 def test_a_cron_time_keeps_to_the_wall_clock_of_its_zone():
