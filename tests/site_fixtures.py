@@ -14,6 +14,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
@@ -38,6 +39,10 @@ class Site:
     def url(self, path: str) -> str:
         """The URL of `path`, which begins with a slash."""
         return self.base + path
+
+    def page(self, body: str) -> str:
+        """The URL of a page with this markup."""
+        return self.url(f"/html?body={quote(body)}")
 
 
 async def _status(request: web.Request) -> web.Response:
@@ -65,6 +70,16 @@ async def _redirect(request: web.Request) -> web.Response:
 
 async def _loop(_: web.Request) -> web.Response:
     raise web.HTTPFound("/loop")
+
+
+async def _onward(request: web.Request) -> web.Response:
+    """Redirects to ever new addresses."""
+    raise web.HTTPFound(f"/onward?n={int(request.query['n']) + 1}")
+
+
+async def _html(request: web.Request) -> web.Response:
+    """The page that the query spells out."""
+    return web.Response(text=request.query["body"], content_type="text/html")
 
 
 async def _file(request: web.Request) -> web.Response:
@@ -148,6 +163,8 @@ def application(site: Site) -> web.Application:
             web.get("/drip", _drip),
             web.get("/redirect", _redirect),
             web.get("/loop", _loop),
+            web.get("/onward", _onward),
+            web.get("/html", _html),
             web.get("/file/{kind}", _file),
             web.get("/attachment", _attachment),
             web.get("/stream", _stream),

@@ -11,6 +11,7 @@ Address = IPv4Address | IPv6Address
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
+_EXAMPLES = IPv6Network("3fff::/20")  # for documentation (RFC 9637), which older Pythons do not know
 _ISATAP = (0x00005EFE, 0x02005EFE)  # the first half of the interface identifier (RFC 5214)
 _CLOUD = frozenset({IPv4Address("168.63.129.16")})  # public by its number, Azure's own services by its use
 _RELAYS = IPv4Network("192.88.99.0/24")  # 6to4 relays, withdrawn (RFC 7526)
@@ -31,7 +32,7 @@ def is_public(address: Address) -> bool:
         return False
     if address.ipv4_mapped is not None or address in _NAT64:
         return True
-    return address in _GLOBAL_UNICAST and address.is_global and not address.is_multicast
+    return address in _GLOBAL_UNICAST and address.is_global and address not in _EXAMPLES
 
 
 def _is_public_v4(address: IPv4Address) -> bool:
