@@ -87,7 +87,7 @@ def test_ipv6_is_read_with_and_without_brackets(address: IPv6Address) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["example.com", "a.1", "1.2.3.4.5", "256.1.1.1", "08.1", "", "1..2", "::g", "4294967296"]
+    "host", ["a.example", "a.1", "1.2.3.4.5", "256.1.1.1", "08.1", "", "1..2", "::g", "4294967296"]
 )
 def test_a_name_is_no_address(host: str) -> None:
     assert literal(host) is None

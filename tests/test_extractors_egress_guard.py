@@ -45,13 +45,11 @@ async def test_a_public_name_is_reached_at_its_addresses() -> None:
 
 @pytest.mark.parametrize("answer", [[LOCAL], [PUBLIC, "10.0.0.1"], ["::1", PUBLIC], ["64:ff9b::a00:1"]])
 async def test_one_private_address_is_enough_to_refuse_a_name(answer: list[str]) -> None:
-    with pytest.raises(Refused, match="leads to evil.example .* --allow-private evil.example"):
+    with pytest.raises(Refused, match=r"leads to evil.example .* --allow-private evil.example"):
         await reached(passage(NOBODY, answer), "http://evil.example/")
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:7f00:1]", "0.0.0.0"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "0177.1", "[::1]", "[::ffff:7f00:1]", "0.0.0.0"])
 async def test_numbers_are_read_and_not_looked_up(host: str) -> None:
     there = passage(NOBODY, [PUBLIC])
     with pytest.raises(Refused):
