@@ -1,0 +1,67 @@
+"""invoice-x/invoice2data, tests/compare: PDF invoices and what their templates read from them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.datasets.sample import Dataset, Kind, Sample, known, part_of, read_json
+from lookstruct.schemas.builtin.invoice import Invoice
+
+
+def samples(root: Path) -> Iterator[Sample]:
+    """Every invoice that has a JSON file beside it; those of one issuer are in one half."""
+    folder = root / "tests/compare"
+    for path in sorted([*folder.glob("*.pdf"), *folder.glob("*.txt")]):
+        gold = path.with_suffix(".json")
+        values = read_json(gold) if gold.is_file() else []
+        if len(values) == 1:
+            issuer = values[0].get("issuer", path.stem)
+            yield Sample(
+                path=path.relative_to(root).as_posix(),
+                group=issuer.split()[0].casefold(),
+                gold=invoice(values[0]),
+                html=partial(_page, path),
+            )
+
+
+def invoice(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Their values under our names; an issuer that is not a full name is the template's word, compared all the same.
+
+    >>> invoice({"issuer": "OYO", "amount": 1939.0, "invoice_number": "IBZY2087"})
+    {'invoice_number': 'IBZY2087', 'seller_name': 'OYO', 'total': 1939.0}
+    """
+    return known(
+        {
+            "invoice_number": values.get("invoice_number"),
+            "issue_date": str(values.get("date", ""))[:10],
+            "seller_name": values.get("partner_name") or values.get("issuer"),
+            "subtotal": values.get("amount_untaxed"),
+            "tax": values.get("amount_tax"),
+            "total": values.get("amount"),
+        }
+    )
+
+
+def _page(path: Path) -> str:
+    """The invoice's text as a page, with the spaces that the print has between its columns."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.suffix == ".txt" else _pdf_text(path)
+    return f"<html><body><pre>{html.escape(text)}</pre></body></html>"
+
+
+def _pdf_text(path: Path) -> str:
+    from pypdf import PdfReader
+
+    return "\n".join(page.extract_text(extraction_mode="layout") for page in PdfReader(path).pages)
+
+
+DATASET = Dataset(
+    name="invoice2data",
+    repository="invoice-x/invoice2data",
+    schema=part_of(Invoice, "invoice_number", "issue_date", "seller_name", "subtotal", "tax", "total"),
+    kinds={"issue_date": Kind.DATE, "subtotal": Kind.NUMBER, "tax": Kind.NUMBER, "total": Kind.NUMBER},
+    samples=samples,
+)
