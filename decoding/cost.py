@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 POINTS = (1, 2, 4, 8, 16, 32, 64, 128)
 """Row counts at which the curve is measured; between them it is linear."""
-REPEATS = 2
+ROUNDS = 3
+"""Times that every point is measured, in turns, so that a busy moment does not bend the curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +32,27 @@ class Curve:
         y0, y1 = self.seconds[i - 1], self.seconds[i]
         return y0 + (y1 - y0) * (n - x0) / (x1 - x0)
 
+    def less(self, slope: float) -> Curve:
+        """The curve less `slope` seconds a row, nowhere below half of what it was."""
+        return Curve(self.rows, tuple(max(s / 2, s - slope * n) for n, s in zip(self.rows, self.seconds, strict=True)))
+
 
 @dataclass(frozen=True, slots=True)
 class CostModel:
-    """t(rows, context, logit rows) = body(rows) + attention * rows * context + head(logit rows).
+    """t(rows, context, logit rows) = correction(rows) * (body(rows) + per_key * rows * context + head(logit rows)).
 
-    `block` is how many logit rows are worth computing together.
+    `body` is what a forward costs behind no context, `per_key` what one row pays for each committed token;
+    `correction` is what later forwards taught (`live_cost.py`).
     """
 
     body: Curve
     head: Curve
     per_key: float = 0.0
-    block: int = 4
-    measured: bool = field(default=False)
+    correction: Curve = Curve((1,), (1.0,))
 
     def seconds(self, rows: int, context: int = 0, logit_rows: int = 1) -> float:
         """Estimated wall-clock seconds of one forward and the logits looked at."""
-        return self.body(rows) + self.per_key * rows * context + self.head(logit_rows)
+        return self.correction(rows) * (self.body(rows) + self.per_key * rows * context + self.head(logit_rows))
 
     @staticmethod
     def assumed(slope: float = 0.03) -> CostModel:
@@ -55,9 +60,9 @@ class CostModel:
         return CostModel(Curve((1, 129), (1.0, 1.0 + 128 * slope)), Curve((1, 129), (0.1, 0.1 + 12.8 * slope)))
 
     @staticmethod
-    def free(block: int = 16) -> CostModel:
+    def free() -> CostModel:
         """Rows cost nothing: every draft that could be right is bought."""
-        return CostModel(Curve((1,), (1.0,)), Curve((1,), (0.0,)), block=block)
+        return CostModel(Curve((1,), (1.0,)), Curve((1,), (0.0,)))
 
 
 def measure(
@@ -66,36 +71,34 @@ def measure(
     limit_s: float = 8.0,
     clock: Callable[[], float] = time.perf_counter,
 ) -> CostModel:
-    """Time `body(n)` and `head(n)` at the points of the curve, the fastest of a few tries each, within `limit_s`.
+    """Time `body(n)` and `head(n)` at the points of the curve, the fastest of a few rounds, within about `limit_s`.
 
-    Curves are made monotone: a forward of more rows is never assumed to be cheaper than one of fewer (it could always
-    be padded), and noise must not make it look so.
+    A first round that takes longer than `limit_s` ends early: the curve goes on as it was last seen to rise. Curves are
+    made monotone: a forward of more rows is never assumed to be cheaper than one of fewer (it could always be padded),
+    and noise must not make it look so.
     """
     deadline = clock() + limit_s
-    rows, body_s, head_s = [], [], []
-    for n in POINTS:
-        rows.append(n)
-        body_s.append(_fastest(body, n, clock))
-        head_s.append(_fastest(head, n, clock))
-        if clock() > deadline:
-            break
-    body_curve = Curve(tuple(rows), _monotone(body_s))
-    head_curve = Curve(tuple(rows), _monotone(head_s))
-    return CostModel(body_curve, head_curve, block=_block(head_curve, rows), measured=True)
+    found: dict[int, tuple[float, float]] = {}
+    for _ in range(ROUNDS):
+        for n in POINTS if not found else tuple(found):
+            if clock() > deadline and len(found) > 1:
+                break
+            times = _timed(body, n, clock), _timed(head, n, clock)
+            found[n] = min(found.get(n, times)[0], times[0]), min(found.get(n, times)[1], times[1])
+    rows = tuple(found)
+    body_s, head_s = (_monotone([found[n][part] for n in rows]) for part in (0, 1))
+    return CostModel(Curve(rows, body_s), Curve(rows, head_s))
 
 
-def _block(head: Curve, rows: Sequence[int]) -> int:
-    """The largest measured row count whose logits cost less than 1.6 times those of one row."""
-    return max(n for n in rows if head(n) <= 1.6 * head(1))
+def fastest(run: Callable[[int], None], n: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    """The seconds of the fastest of a few runs."""
+    return min(_timed(run, n, clock) for _ in range(ROUNDS))
 
 
-def _fastest(run: Callable[[int], None], n: int, clock: Callable[[], float]) -> float:
-    best = float("inf")
-    for _ in range(REPEATS):
-        start = clock()
-        run(n)
-        best = min(best, clock() - start)
-    return best
+def _timed(run: Callable[[int], None], n: int, clock: Callable[[], float]) -> float:
+    start = clock()
+    run(n)
+    return clock() - start
 
 
 def _monotone(values: Sequence[float]) -> tuple[float, ...]:

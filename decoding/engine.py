@@ -10,14 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Seq
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
+from lookstruct.decoding.account import Forward
 from lookstruct.decoding.closing import Closer
 from lookstruct.decoding.constraint import Grammar, GrammarCompiler, Meter
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
-from lookstruct.decoding.measuring import cost_model
+from lookstruct.decoding.live_cost import LiveCost
+from lookstruct.decoding.measuring import cost_model, forget_cost
 from lookstruct.decoding.planner import Budget, Planner
 from lookstruct.decoding.request import Completion, Hints, Options, Step
 from lookstruct.decoding.runner import Runner
@@ -25,9 +28,11 @@ from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.sources import build_sources
 from lookstruct.decoding.sources.base import DraftRequest
 from lookstruct.decoding.sources.window import LookaheadWindow
+from lookstruct.decoding.static.judge import DeviceJudge
+from lookstruct.decoding.static.runner import StaticRunner, is_on_one_device
 from lookstruct.decoding.stock import StockJudge
-from lookstruct.decoding.tree import DraftTree, lay_out
-from lookstruct.decoding.verify import Judge, walk
+from lookstruct.decoding.tree import DraftTree, Node, lay_out
+from lookstruct.decoding.verify import Judge, Walked, walk
 from lookstruct.decoding.vocabulary import Vocabulary
 from lookstruct.schemas.errors import ContextOverflow
 
@@ -56,6 +61,11 @@ class Decoder:
     def can_draft(self) -> bool:
         """Whether drafts can be verified at all."""
         return True
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a user should know about how this model is decoded."""
+        return [] if self.can_draft else [CANNOT_DRAFT]
 
     def generate(
         self,
@@ -134,8 +144,7 @@ class Decoder:
         )
         request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids))
         drafts = self.can_draft and options.mode != "autoregressive"
-        if not self.can_draft:
-            sequence.stats.notes.append(CANNOT_DRAFT)
+        sequence.stats.notes += self.remarks
         sources = build_sources(request) if drafts else []
         return sequence, Drafter(sources, self.vocabulary)
 
@@ -176,13 +185,14 @@ class Decoder:
         if window is not None:
             window.learn(*verdicts.extra_argmax(window.asked))
         walked = walk(sequence, tree, verdicts)
-        clock.lap("model_s")
+        forward = Forward(len(pending), sequence.cache.length, len(rows.token_ids), verdicts.n_logit_rows)
+        self._book(sequence, forward, walked.choices, clock.lap("model_s"))
         kept = [*range(len(pending)), *(len(pending) + node for node in walked.nodes)]
         self._judge.commit(sequence, [rows.token_ids[i] for i in kept], kept)
         clock.lap("cache_s")
         drafter.observe(sequence, walked.tokens)
         clock.lap("draft_s")
-        _count(sequence, len(rows.token_ids), tree, walked.nodes, walked.tokens)
+        _count(sequence, forward, tree, walked)
 
     def _window(self, sequence: Sequence, drafter: Drafter) -> LookaheadWindow | None:
         """The lookahead window, as long as its rows stand at positions that the model has."""
@@ -194,9 +204,23 @@ class Decoder:
     def _draft(self, sequence: Sequence, drafter: Drafter, n_pending: int) -> DraftTree:
         if not drafter.sources or sequence.remaining <= 1:
             return DraftTree()
-        budget = Budget(self.cost, n_pending, sequence.cache.length, sequence.options.nodes)
         offers = drafter.propose(sequence)
+        budget = self._budget(sequence, n_pending)
         return self._planner.plan(sequence.constraint, sequence.ids[-8:], offers, budget, sequence.remaining - 1)
+
+    def _budget(self, sequence: Sequence, n_pending: int) -> Budget:
+        """What this step may draft: a fixed number, or what pays, and in mode "auto" what can be afforded too."""
+        context, nodes = sequence.cache.length, sequence.options.nodes
+        if nodes is not None:
+            return Budget(CostModel.free(), n_pending, context, nodes)
+        bounded = sequence.options.mode == "auto"
+        limit = sequence.account.allowance(self.cost, n_pending, context) if bounded else inf
+        return Budget(self.cost, n_pending, context, None, limit)
+
+    def _book(self, sequence: Sequence, forward: Forward, choices: int, seconds: float) -> None:  # noqa: ARG002
+        """Keep the sequence's account, where there is a curve to keep it by; the forward took `seconds`."""
+        if self._cost is not None:
+            sequence.account.book(self.cost, forward, choices)
 
     @property
     def cost(self) -> CostModel:
@@ -221,12 +245,16 @@ class Engine(Decoder):
         *,
         eos_ids: Seq[int] | None = None,
         cost: CostModel | None = None,
+        fixed_shapes: bool | None = None,
     ) -> None:
-        self.runner = Runner(model)
+        if fixed_shapes is None:
+            fixed_shapes = model.device.type == "cuda" and is_on_one_device(model)
+        self.runner = StaticRunner(model) if fixed_shapes else Runner(model)
+        self._live: LiveCost | None = None
         vocabulary = Vocabulary(
             tokenizer, self.runner.width, _eos_ids(model, tokenizer) if eos_ids is None else eos_ids
         )
-        super().__init__(vocabulary, ModelJudge(self.runner), cost, self.runner.max_context)
+        super().__init__(vocabulary, _judge(self.runner), cost, self.runner.max_context)
 
     @cached_property
     def can_draft(self) -> bool:
@@ -236,15 +264,35 @@ class Engine(Decoder):
             return False
         return True
 
+    @property
+    def remarks(self) -> list[str]:
+        """See `Decoder.remarks`."""
+        refused = self.runner.refused if isinstance(self.runner, StaticRunner) and self.can_draft else None
+        return [*super().remarks, *([] if refused is None else [refused])]
+
     def forget_prefixes(self) -> None:
         """Free the KV kept from earlier prompts."""
         self._judge.forget()
 
+    def steps(self, job: Job, cancel: Callable[[], bool] = lambda: False) -> Iterator[None]:
+        """See `Decoder.steps`; a cost curve that these steps belied is measured again the next time."""
+        yield from super().steps(job, cancel)
+        if self._live is not None and self._live.is_belied:
+            forget_cost(self.runner)
+
+    def _book(self, sequence: Sequence, forward: Forward, choices: int, seconds: float) -> None:
+        """See `Decoder._book`; a curve of this machine is corrected by the way."""
+        super()._book(sequence, forward, choices, seconds)
+        if self._live is not None:
+            self._live.observe(forward, seconds)
+            self._cost = self._live.model
+
     @property
     def cost(self) -> CostModel:
-        """The machine's cost curve, measured at its first use and remembered on disk."""
+        """The machine's cost curve as it is known by now: measured at its first use and remembered on disk."""
         if self._cost is None:
             self._cost = cost_model(self.runner)
+            self._live = LiveCost(self._cost)
         return self._cost
 
 
@@ -256,24 +304,43 @@ class _Clock:
         self._meter = Meter() if sequence.constraint is None else sequence.constraint.meter
         self._last, self._grammar = time.perf_counter(), self._meter.seconds
 
-    def lap(self, name: str) -> None:
-        """Add the time since the last lap to field `name`."""
+    def lap(self, name: str) -> float:
+        """Add the time since the last lap to field `name`, and say how much it was."""
         now, grammar = time.perf_counter(), self._meter.seconds
         in_grammar = grammar - self._grammar
-        setattr(self._stats, name, getattr(self._stats, name) + now - self._last - in_grammar)
+        seconds = now - self._last - in_grammar
+        setattr(self._stats, name, getattr(self._stats, name) + seconds)
         self._stats.grammar_s += in_grammar
         self._last, self._grammar = now, grammar
+        return seconds
 
 
-def _count(sequence: Sequence, n_rows: int, tree: DraftTree, accepted: list[int], tokens: int) -> None:
+def _count(sequence: Sequence, forward: Forward, tree: DraftTree, walked: Walked) -> None:
     stats = sequence.stats
     stats.forwards += 1
-    stats.rows += n_rows
+    stats.rows += forward.rows
+    stats.logit_rows += forward.logit_rows
     stats.nodes += len(tree)
-    for node in accepted:
-        origin = tree.nodes[node].origin
+    stats.modelled_s, stats.modelled_plain_s = sequence.account.spent, sequence.account.plain
+    for node in tree.nodes:
+        _tally(stats.drafted, node)
+    for index in walked.nodes:
+        origin = tree.nodes[index].origin
         stats.accepted[origin] = stats.accepted.get(origin, 0) + 1
-    sequence.steps.append(Step(n_rows, len(tree), tokens, sequence.n_generated - tokens))
+        _tally(stats.accepted_by_depth, tree.nodes[index])
+    sequence.steps.append(Step(forward.rows, len(tree), walked.tokens, sequence.n_generated - walked.tokens))
+
+
+def _tally(counts: dict[str, list[int]], node: Node) -> None:
+    """Count one node of its source at its depth (the first drafted token has depth 1, index 0)."""
+    by_depth = counts.setdefault(node.origin, [])
+    by_depth.extend([0] * (node.depth - len(by_depth)))
+    by_depth[node.depth - 1] += 1
+
+
+def _judge(runner: Runner) -> ModelJudge:
+    """Who answers for the model: on the device where its forwards have fixed shapes."""
+    return DeviceJudge(runner) if isinstance(runner, StaticRunner) else ModelJudge(runner)
 
 
 def _eos_ids(model: Any, tokenizer: Any) -> list[int]:

@@ -6,20 +6,21 @@ from collections.abc import Callable
 
 import torch
 
+from lookstruct.decoding.logit_blocks import LogitBlocks
 from lookstruct.decoding.prefix import PrefixPool
 from lookstruct.decoding.runner import Rows, Runner
 from lookstruct.decoding.sampler import Choice
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.tree import ROOT, DraftTree
+from lookstruct.decoding.verify import Verdicts
 
 
 class ModelJudge:
     """One forward per step; logits are computed for a block of rows when the walk first reaches one of them."""
 
-    def __init__(self, runner: Runner, block: int = 4) -> None:
+    def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._block = block
-        self._prefixes = PrefixPool()
+        self._prefixes = PrefixPool(runner.new_cache)
 
     def prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
         """Reuse the prefix that an earlier prompt shares, compute the rest."""
@@ -35,11 +36,11 @@ class ModelJudge:
         """Free the buffers of earlier prompts."""
         self._prefixes.clear()
 
-    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> ModelVerdicts:
+    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Verdicts:
         """Run the model over `rows`."""
         n_pending = len(sequence.pending)
         hidden = self._runner.hidden(sequence.cache, rows)
-        return ModelVerdicts(self._runner, hidden[n_pending - 1 :], tree, self._block)
+        return ModelVerdicts(self._runner, hidden[n_pending - 1 :], tree)
 
     def commit(self, sequence: Sequence, token_ids: list[int], rows: list[int]) -> None:
         """Keep the accepted rows' KV."""
@@ -49,29 +50,29 @@ class ModelJudge:
 class ModelVerdicts:
     """Hidden states of the root (row 0) and of every node (row node + 1), then of the window's rows."""
 
-    def __init__(self, runner: Runner, hidden: torch.Tensor, tree: DraftTree, block: int) -> None:
+    def __init__(self, runner: Runner, hidden: torch.Tensor, tree: DraftTree) -> None:
         self._runner = runner
         self._hidden = hidden
-        self._tree = tree
-        self._block = block
+        self._n_nodes = len(tree)
+        self._blocks = LogitBlocks(tree, runner.logit_blocks)
         self._logits: dict[int, torch.Tensor] = {}
 
     def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:  # noqa: ARG002
         """See `Verdicts.choose`."""
-        if node not in self._logits:
-            self._compute(node)
+        if rows := self._blocks.needed(node):
+            index = torch.tensor([row - ROOT for row in rows], device=self._hidden.device)
+            self._logits.update(zip(rows, self._runner.logits(self._hidden[index]), strict=True))
         mask = sequence.mask()
         return sequence.sampler.choose(self._logits[node], mask, sequence.n_generated, sequence.ids)
 
-    def _compute(self, node: int) -> None:
-        nodes = self._tree.likely_rows(node, self._block)
-        index = torch.tensor([n - ROOT for n in nodes], device=self._hidden.device)
-        logits = self._runner.logits(self._hidden[index])
-        self._logits.update(zip(nodes, logits, strict=True))
+    @property
+    def n_logit_rows(self) -> int:
+        """See `Verdicts.n_logit_rows`."""
+        return self._blocks.n_rows
 
     def extra_argmax(self, rows: range) -> tuple[list[int], int]:
         """Plain argmax of some of the extra rows (0 is the first behind the tree), and of the root."""
-        first = len(self._tree) + 1
+        first = self._n_nodes + 1
         index = torch.tensor([0, *(first + r for r in rows)], device=self._hidden.device)
         root, *answers = self._runner.logits(self._hidden[index]).argmax(-1).tolist()
         return answers, root

@@ -5,42 +5,54 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 import torch
 
 from lookstruct.decoding.cache import KVCache
-from lookstruct.decoding.cost import CostModel, Curve, measure
+from lookstruct.decoding.cost import POINTS, CostModel, Curve, fastest, measure
+from lookstruct.decoding.modelcache import cache_root
 from lookstruct.decoding.runner import Rows, Runner
 
 CONTEXT = 512
 """Committed slots behind which the curve is measured: a short page."""
+LONG_CONTEXT = 3584
+"""Slots added to them to see what a row pays for each."""
+MANY = 32
+"""Rows with which that is measured: enough to see it."""
+FORMAT = 2
+"""Changes with what is measured and how, so that no file of another version is read."""
 
 
-def cost_model(runner: Runner, *, remember: bool = True) -> CostModel:
+def cost_model(runner: Runner) -> CostModel:
     """The curve of this model on this machine: from disk if it was measured before, else measured in seconds."""
-    path = _folder() / f"{_key(runner)}.json"
-    known = _load(path) if remember else None
+    path = _path(runner)
+    known = _load(path)
     if known is not None:
         return known
     model = _measure(runner)
-    if remember:
-        _save(path, model)
+    _save(path, model)
     return model
 
 
+def forget_cost(runner: Runner) -> None:
+    """Let the curve be measured again the next time: it no longer fits this machine."""
+    with suppress(OSError):
+        _path(runner).unlink(missing_ok=True)
+
+
 def _measure(runner: Runner) -> CostModel:
-    cache = KVCache(CONTEXT + 256)
+    cache = KVCache(CONTEXT + LONG_CONTEXT + POINTS[-1])
     runner.prefill(cache, [1 + i % 50 for i in range(min(CONTEXT, runner.max_context // 2))])
-    hidden_size = runner.hidden_size
-    hidden = torch.zeros(128, hidden_size, dtype=runner.dtype, device=runner.device)
+    short = cache.length
+    hidden = torch.zeros(POINTS[-1], runner.hidden_size, dtype=runner.dtype, device=runner.device)
 
     def body(n: int) -> None:
-        positions = np.full(n, cache.length, np.int64)
-        runner.hidden(cache, Rows([1] * n, positions, np.eye(n, dtype=np.bool_)))
+        runner.hidden(cache, Rows([1] * n, np.full(n, short, np.int64), np.eye(n, dtype=np.bool_)))
         cache.commit([], [])
         _settle(runner.device)
 
@@ -50,7 +62,21 @@ def _measure(runner: Runner) -> CostModel:
 
     body(1)
     head(1)
-    return measure(body, head)
+    measured = measure(body, head)
+    n = min(MANY, measured.body.rows[-1])
+    before = fastest(body, n)
+    _lengthen(cache, LONG_CONTEXT)
+    body(n)
+    per_key = max(0.0, fastest(body, n) - before) / (n * LONG_CONTEXT)
+    return replace(measured, body=measured.body.less(per_key * short), per_key=per_key)
+
+
+def _lengthen(cache: KVCache, n: int) -> None:
+    """Pretend that `n` more tokens stand in the cache: what they are makes no difference to the time."""
+    for layer in cache.buffers:
+        some = layer.keys[:, :, :1].expand(-1, -1, n, -1)
+        layer.update(some, some)
+    cache.token_ids.extend([1] * n)
 
 
 def _settle(device: torch.device) -> None:
@@ -61,9 +87,8 @@ def _settle(device: torch.device) -> None:
         torch.mps.synchronize()
 
 
-def _folder() -> Path:
-    root = os.environ.get("LOOKSTRUCT_CACHE") or platformdirs.user_cache_dir("lookstruct", appauthor=False)
-    return Path(root).expanduser() / "costs"
+def _path(runner: Runner) -> Path:
+    return cache_root() / "costs" / f"{_key(runner)}.json"
 
 
 def _key(runner: Runner) -> str:
@@ -71,7 +96,7 @@ def _key(runner: Runner) -> str:
     device = torch.cuda.get_device_name(runner.device) if runner.device.type == "cuda" else str(runner.device)
     config: Any = runner.model.config.get_text_config(decoder=True)
     shape = {k: v for k, v in config.to_dict().items() if isinstance(v, int) and not isinstance(v, bool)}
-    facts = [shape, str(runner.dtype), device, torch.get_num_threads(), torch.__version__, runner.linear_mode]
+    facts = [FORMAT, shape, str(runner.dtype), device, torch.get_num_threads(), torch.__version__, runner.linear_mode]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -80,7 +105,7 @@ def _load(path: Path) -> CostModel | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         body, head = (Curve(tuple(data[k]["rows"]), tuple(data[k]["seconds"])) for k in ("body", "head"))
-        return CostModel(body, head, block=int(data["block"]), measured=True)
+        return CostModel(body, head, float(data["per_key"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -91,7 +116,7 @@ def _save(path: Path, model: CostModel) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps({**curves, "block": model.block}), encoding="utf-8")
+        temporary.write_text(json.dumps({**curves, "per_key": model.per_key}), encoding="utf-8")
         temporary.replace(path)
     except OSError:
         return

@@ -35,10 +35,15 @@ def to_stderr(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 
-def models_folder() -> Path:
-    """Where converted models live: `$LOOKSTRUCT_CACHE/models`, or `models` in the user's cache folder."""
+def cache_root() -> Path:
+    """Where everything is kept that can be made again: `$LOOKSTRUCT_CACHE`, or a folder in the user's cache folder."""
     root = os.environ.get("LOOKSTRUCT_CACHE") or platformdirs.user_cache_dir("lookstruct", appauthor=False)
-    return Path(root).expanduser() / "models"
+    return Path(root).expanduser()
+
+
+def models_folder() -> Path:
+    """Where converted models live."""
+    return cache_root() / "models"
 
 
 def cached(key: str) -> Path | None:

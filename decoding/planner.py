@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from lookstruct.decoding.calibration import Calibration
 from lookstruct.decoding.constraint import Constraint
@@ -50,12 +51,16 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be drafted: exactly up to `nodes`, or, when that is None, as long as it pays."""
+    """How much may be drafted: exactly up to `nodes`, or, when that is None, as long as it pays.
+
+    It pays while it raises the expected tokens a second, and the forward may not cost more than `limit_s`.
+    """
 
     cost: CostModel
     pending: int
     context: int
     nodes: int | None = None
+    limit_s: float = inf
 
 
 class Planner:
@@ -208,14 +213,12 @@ def _decayed(branch: Branch) -> float:
 def _best_size(tree: DraftTree, budget: Budget) -> int:
     """How many nodes give the most expected tokens per second; 0 means plain autoregressive decoding."""
     cost = budget.cost
-    best, best_rate, expected = 0, 1.0 / cost.seconds(budget.pending, budget.context, 1), 1.0
-    logit_rows = 1.0
+    best, best_rate, choices = 0, 1.0 / cost.seconds(budget.pending, budget.context, 1), 1.0
     for size, node in enumerate(tree.nodes, start=1):
-        expected += node.gain
-        logit_rows += node.p
-        rate = expected / cost.seconds(budget.pending + size, budget.context, round(logit_rows))
-        if rate > best_rate:
-            best, best_rate = size, rate
+        choices += node.gain
+        seconds = cost.seconds(budget.pending + size, budget.context, round(choices))
+        if seconds <= budget.limit_s and choices / seconds > best_rate:
+            best, best_rate = size, choices / seconds
     return best
 
 

@@ -11,11 +11,15 @@ from collections.abc import Sequence as Seq
 
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.engine import Decoder
+from lookstruct.decoding.logit_blocks import LogitBlocks
 from lookstruct.decoding.runner import Rows
 from lookstruct.decoding.sampler import Choice
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.tree import DraftTree
 from lookstruct.decoding.vocabulary import Vocabulary
+
+LOGIT_BLOCKS = (2, 4, 16)
+"""How a model on a CPU takes its logits, see `Runner.logit_blocks`."""
 
 
 class Recording:
@@ -34,17 +38,31 @@ class Recording:
     def forget(self) -> None:
         """Nothing was kept."""
 
-    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> Recording:  # noqa: ARG002
+    def evaluate(self, sequence: Sequence, rows: Rows, tree: DraftTree) -> RecordedVerdicts:  # noqa: ARG002
         """No forward: the answers are known."""
-        return self
+        return RecordedVerdicts(self.token_ids, LogitBlocks(tree, LOGIT_BLOCKS))
 
     def commit(self, sequence: Sequence, token_ids: list[int], rows: list[int]) -> None:
         """Count the accepted rows."""
         sequence.cache.commit(token_ids, rows)
 
+
+class RecordedVerdicts:
+    """The recorded tokens; counts the rows of logits that the model would have computed."""
+
+    def __init__(self, token_ids: Seq[int], blocks: LogitBlocks) -> None:
+        self._token_ids = token_ids
+        self._blocks = blocks
+
     def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:  # noqa: ARG002
         """The recorded token at this position."""
-        return Choice(self.token_ids[sequence.n_generated], 0.0, float("inf"))
+        self._blocks.needed(node)
+        return Choice(self._token_ids[sequence.n_generated], 0.0, float("inf"))
+
+    @property
+    def n_logit_rows(self) -> int:
+        """See `Verdicts.n_logit_rows`."""
+        return self._blocks.n_rows
 
     def extra_argmax(self, rows: range) -> tuple[list[int], int]:
         """Always an error: the lookahead window cannot be replayed."""

@@ -40,6 +40,11 @@ class Sampler:
         self._greedy = options.temperature == 0.0
         self._penalised = options.repetition_penalty != 1.0
 
+    @property
+    def is_argmax(self) -> bool:
+        """Whether the choice is the likeliest allowed token and nothing else."""
+        return self._greedy and not self._penalised
+
     def choose(self, logits: torch.Tensor, mask: Bitmask | None, position: int, prefix: Sequence[int]) -> Choice:
         """The token for generated position `position` (0 for the first), after `prefix` (prompt and generated ids).
 

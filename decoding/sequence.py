@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from lookstruct.decoding.account import Account
 from lookstruct.decoding.cache import KVCache
 from lookstruct.decoding.closing import MARGIN, Closer
 from lookstruct.decoding.constraint import Bitmask, Constraint, single_bit
@@ -53,6 +54,7 @@ class Sequence:
         self.origins: list[str] = []
         self.steps: list[Step] = []
         self.stats = Stats(prompt_tokens=self.n_prompt)
+        self.account = Account()
         self.finish: FinishReason | None = None
         self.stream = TextStream(options.stop)
         self._vocabulary = vocabulary

@@ -68,6 +68,11 @@ class StockJudge:
         """Always an error: there are no rows but the pending ones."""
         raise ValueError(f"a model that cannot verify drafts has no answers for {len(rows)} extra rows")
 
+    @property
+    def n_logit_rows(self) -> int:
+        """One: the last pending token's."""
+        return 1
+
     @torch.no_grad()
     def _run(self, token_ids: list[int]) -> None:
         given = {} if self._state is None else {self._cache_name: self._state}

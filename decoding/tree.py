@@ -38,6 +38,7 @@ class DraftTree:
 
     nodes: list[Node] = field(default_factory=list)
     children: dict[tuple[int, int], int] = field(default_factory=dict)
+    _first: dict[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -47,6 +48,7 @@ class DraftTree:
         assert (node.parent, node.token) not in self.children, "one child per token"
         self.nodes.append(node)
         self.children[(node.parent, node.token)] = len(self.nodes) - 1
+        self._first.setdefault(node.parent, len(self.nodes) - 1)
         return len(self.nodes) - 1
 
     def child(self, parent: int, token: int) -> int | None:
@@ -55,8 +57,10 @@ class DraftTree:
 
     def cut(self, size: int) -> None:
         """Keep the first `size` nodes."""
-        for node in self.nodes[size:]:
+        for index, node in enumerate(self.nodes[size:], start=size):
             del self.children[(node.parent, node.token)]
+            if self._first.get(node.parent) == index:
+                del self._first[node.parent]
         del self.nodes[size:]
 
     def path(self, index: int) -> list[int]:
@@ -67,16 +71,20 @@ class DraftTree:
             index = self.nodes[index].parent
         return found[::-1]
 
-    def likely_rows(self, index: int, limit: int) -> list[int]:
-        """`index` and the nodes that will most likely be looked at next: its best descendants, likeliest first."""
+    def first_child(self, parent: int) -> int | None:
+        """The likeliest node under `parent`, None where the tree ends."""
+        return self._first.get(parent)
+
+    def likely_rows(self, index: int) -> list[int]:
+        """`index` and the nodes that will most likely be looked at after it: its best descendants, likeliest first."""
         start = 1.0 if index == ROOT else self.nodes[index].p
-        chosen = [index]
+        chosen = {index: None}  # a set that keeps its order
         for i in range(index + 1, len(self.nodes)):
-            if len(chosen) >= limit or self.nodes[i].p < 0.25 * start:
+            if self.nodes[i].p < 0.25 * start:
                 break
             if self.nodes[i].parent in chosen:
-                chosen.append(i)
-        return chosen
+                chosen[i] = None
+        return list(chosen)
 
     def visible(self) -> NDArray[np.bool_]:
         """Bool [n, n]: node i sees node j if j is i or one of its ancestors."""

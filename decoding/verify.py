@@ -28,6 +28,11 @@ class Verdicts(Protocol):
         """Plain argmax of some rows behind the tree, and of the root."""
         ...
 
+    @property
+    def n_logit_rows(self) -> int:
+        """Rows whose logits `choose` had to compute so far."""
+        ...
+
 
 class Judge(Protocol):
     """Who decides: the model, or a recorded run of it."""
@@ -55,19 +60,21 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk committed: `nodes` are the accepted nodes, `tokens` how many tokens came out (bonus included)."""
+    """What a walk committed: the accepted `nodes`, how many `tokens` came (bonus included), how many not forced."""
 
     nodes: list[int]
     tokens: int
+    choices: int
 
 
 def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
     """Commit tokens along the tree until the model leaves it or the sequence ends."""
-    node, accepted, tokens = ROOT, list[int](), 0
+    node, accepted, tokens, choices = ROOT, list[int](), 0, 0
     while True:
         mask = sequence.mask()
         forced = None if mask is None else single_bit(mask)
         if forced is None:
+            choices += 1
             chosen = verdicts.choose(sequence, node, accepted)
             choice = sequence.affordable(chosen)
             forced = None if choice is chosen else choice.token
@@ -82,4 +89,4 @@ def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
             accepted.append(child)
             node = child
         if ended or child is None:
-            return Walked(accepted, tokens)
+            return Walked(accepted, tokens, choices)

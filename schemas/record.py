@@ -54,7 +54,9 @@ class Stats:
     """Counts and times of the decoding of one record; times in seconds of wall clock.
 
     `forwards` counts decode forwards, the prefill not included. `forced_tokens` are those for which the grammar
-    left one choice.
+    left one choice. `drafted` and `accepted_by_depth` count tree nodes of each source by depth. `modelled_s` is what
+    the forwards cost by the machine's cost curve and `modelled_plain_s` what decoding without drafts would have cost;
+    both are 0 where no curve was needed.
     """
 
     prompt_tokens: int = 0
@@ -64,6 +66,7 @@ class Stats:
     forwards: int = 0
     rows: int = 0
     nodes: int = 0
+    logit_rows: int = 0
     prefill_s: float = 0.0
     decode_s: float = 0.0
     model_s: float = 0.0
@@ -72,6 +75,10 @@ class Stats:
     cache_s: float = 0.0
     offered: dict[str, int] = field(default_factory=dict)
     accepted: dict[str, int] = field(default_factory=dict)
+    drafted: dict[str, list[int]] = field(default_factory=dict)
+    accepted_by_depth: dict[str, list[int]] = field(default_factory=dict)
+    modelled_s: float = 0.0
+    modelled_plain_s: float = 0.0
     finish_reason: str = ""
     token_ids: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -81,9 +88,14 @@ class Stats:
         """New tokens divided by decode forwards; 0.0 when there was none."""
         return self.new_tokens / self.forwards if self.forwards else 0.0
 
+    @property
+    def speed_up(self) -> float | None:
+        """How many times faster than without drafts, by the cost curve; None where there is none."""
+        return self.modelled_plain_s / self.modelled_s if self.modelled_s else None
+
     def to_json(self) -> dict[str, Any]:
         """The JSON form written by `--stats`."""
-        return {**asdict(self), "tokens_per_forward": round(self.tokens_per_forward, 3)}
+        return {**asdict(self), "tokens_per_forward": round(self.tokens_per_forward, 3), "speed_up": self.speed_up}
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,10 @@ class Wish:
     def extra_argmax(self, rows: range) -> tuple[list[int], int]:
         return [0 for _ in rows], 0
 
+    @property
+    def n_logit_rows(self) -> int:
+        return 1
+
 
 VOCABULARY = Vocabulary(tiny.tokenizer(), tiny.WIDTH, [2])
 
