@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lookstruct.pipeline.grounding.align import ground
 from lookstruct.pipeline.grounding.confidence import leaf_confidence, with_confidence
+from lookstruct.pipeline.leaves import leaves
 
 if TYPE_CHECKING:
     from lookstruct.decoding.request import Completion
@@ -24,3 +25,12 @@ def evidence_of(
     if not completion.pieces:  # a decoder that does not tell its tokens
         return evidence
     return with_confidence(evidence, leaf_confidence(completion.pieces, completion.logprobs, evidence))
+
+
+def evidence_in(
+    data: Any, document: Document, schema: Schema, known: Mapping[str, Evidence], found: Found
+) -> dict[str, Evidence]:
+    """The evidence of each leaf of a validated record: what is `known`, and of what validation added its own."""
+    pointers = [pointer for pointer, _ in leaves(data)]
+    added = {} if all(pointer in known for pointer in pointers) else ground(document, data, schema.json_schema, found)
+    return {pointer: known[pointer] if pointer in known else added[pointer] for pointer in pointers}

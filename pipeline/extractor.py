@@ -192,6 +192,7 @@ def _load_reader(settings: Settings) -> Reader:
         loaded.tokenizer,
         options=settings.decode.options(),
         max_page_tokens=settings.prompt.max_page_tokens,
+        max_chunks=settings.prompt.max_chunks,
         free=settings.schemas.free,
         metadata=settings.prompt.metadata,
         certify=partial(certify, engine) if verify else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +73,7 @@ class Prompter:
         schema: Schema,
         budget: int,
         max_page_tokens: int = 8192,
-        remarks: Iterable[Remark] = (),
+        remarks: Sequence[Remark] = (),
         own_data: str = "",
     ) -> Prompt:
         """The prompt for one page, at most `budget` tokens: a longer page is cut at the edge of a block.
@@ -81,30 +81,46 @@ class Prompter:
         `remarks` are shown in their places on the page, `own_data`, what the page says about itself, behind it.
         ContextOverflow if the schema alone leaves no room for a page.
         """
-        prefix = (*self.frame.before, *self._plain.ids(task_text(schema)))
-        own = self._plain.ids(OWN_DATA + own_data) if own_data else ()
-        room = budget - len(prefix) - len(own) - len(self.frame.after)
+        prefix, own = self._prefix(schema), self._own(own_data)
+        fits = self.fits(document, schema, budget, max_page_tokens, remarks, own_data)
+        blocks = worth_showing(document)
+        kept = cut_to_fit(blocks, fits)
+        view = show(document, kept, remarks=remarks, links=wants_links(schema.grammar_schema))
+        ids = (*prefix, *self._plain.ids(view.text), *own, *self.frame.after)
+        return Prompt(ids, len(prefix), view, _n_chars(blocks) - _n_chars(kept))
+
+    def fits(
+        self,
+        document: Document,
+        schema: Schema,
+        budget: int,
+        max_page_tokens: int,
+        remarks: Sequence[Remark] = (),
+        own_data: str = "",
+        share: int = 1,
+    ) -> Callable[[Sequence[Block]], bool]:
+        """Says of some blocks of the document whether a prompt of `budget` tokens has room for them together.
+
+        `share` 4 gives them a quarter of the page's room.
+        """
+        n_prefix = len(self._prefix(schema))
+        room = budget - n_prefix - len(self._own(own_data)) - len(self.frame.after)
         if room < MIN_PAGE_TOKENS:
             raise ContextOverflow(
-                f"The question for {schema.name} takes {len(prefix)} of {budget} tokens and leaves no room for the "
+                f"The question for {schema.name} takes {n_prefix} of {budget} tokens and leaves no room for the "
                 "page; use a model with a longer context, a smaller schema, or a smaller --max-new-tokens."
             )
-        links = wants_links(schema.grammar_schema)
-        view, n_chars_cut = self._view(document, min(room, max_page_tokens), tuple(remarks), links=links)
-        ids = (*prefix, *self._plain.ids(view.text), *own, *self.frame.after)
-        return Prompt(ids, len(prefix), view, n_chars_cut)
+        room, links = min(room, max_page_tokens) // share, wants_links(schema.grammar_schema)
+        return lambda blocks: self._holds(show(document, blocks, remarks=remarks, links=links).text, room)
 
-    def _view(self, document: Document, room: int, remarks: Sequence[Remark], *, links: bool) -> tuple[PageView, int]:
-        """What of the page fits into `room` tokens, and how many characters do not."""
+    def _prefix(self, schema: Schema) -> tuple[int, ...]:
+        """What every prompt for a schema begins with."""
+        return (*self.frame.before, *self._plain.ids(task_text(schema)))
 
-        def view(blocks: Sequence[Block]) -> PageView:
-            return show(document, blocks, remarks=remarks, links=links)
+    def _own(self, data: str) -> tuple[int, ...]:
+        return tuple(self._plain.ids(OWN_DATA + data)) if data else ()
 
-        blocks = worth_showing(document)
-        kept = cut_to_fit(blocks, lambda some: self._fits(view(some).text, room))
-        return view(kept), _n_chars(blocks) - _n_chars(kept)
-
-    def _fits(self, text: str, room: int) -> bool:
+    def _holds(self, text: str, room: int) -> bool:
         """Whether `text` takes at most `room` tokens; one far too long is not even counted."""
         return len(text) <= room * MAX_CHARS_PER_TOKEN and len(self._plain.ids(text)) <= room
 

@@ -15,7 +15,7 @@ from lookstruct.pipeline.grounding.found import Found, find_all
 from lookstruct.pipeline.grounding.holding import hold
 from lookstruct.pipeline.grounding.normal_forms import normal_forms
 from lookstruct.pipeline.grounding.numbers import Number, plain_number
-from lookstruct.pipeline.grounding.offers import PageOffers
+from lookstruct.pipeline.grounding.offers import PageOffers, telling_durations
 from lookstruct.pipeline.hints import make_hints
 from lookstruct.pipeline.metadata.guess import MetadataGuess, guess_from_metadata
 from lookstruct.pipeline.view import Remark, worth_showing
@@ -76,18 +76,24 @@ def ask(
     """
     facts = facts_of(document, schema, metadata) if facts is None else facts
     guess = facts.guess.data if facts.guess is not None else None
-    trusted = guess if metadata == "trust" else None
     prompt = prompter.build(
         document,
         schema,
         budget,
         max_page_tokens,
         remarks=remarks_for(document, schema, facts.found),
-        own_data="" if trusted is None else json.dumps(trusted, ensure_ascii=False),
+        own_data=own_data(facts, metadata),
     )
+    trusted = guess if metadata == "trust" else None
     grammar = Grammar.json_schema(schema.grammar_schema) if free else _held(document, schema, facts, trusted)
     hints = make_hints(document, prompt.view, schema, facts.found, () if guess is None else (guess,))
     return Question(prompt, grammar, hints, facts)
+
+
+def own_data(facts: Facts, metadata: MetadataUse) -> str:
+    """What of its metadata the prompt shows with a page, as JSON text; "" unless it is to be believed."""
+    shown = metadata == "trust" and facts.guess is not None
+    return json.dumps(facts.guess.data, ensure_ascii=False) if shown and facts.guess else ""
 
 
 def _held(document: Document, schema: Schema, facts: Facts, trusted: Any) -> Grammar:
@@ -105,7 +111,7 @@ def remarks_for(document: Document, schema: Schema, found: Found) -> list[Remark
     wanted = replace(
         found,
         moments=tuple(moment for moment in found.moments if moment.kind in moments),
-        durations=found.durations if "duration" in asked else (),
+        durations=telling_durations(document, found.durations) if "duration" in asked else (),
         numbers=tuple(n for n in found.numbers if _puzzles(n, document)) if asked & {"number", "integer"} else (),
     )
     return [Remark(span.end, f" ({form})") for span, form in normal_forms(document, wanted, all_readings=True)]

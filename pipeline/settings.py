@@ -59,7 +59,12 @@ class PromptSettings(Group):
 
     title: ClassVar[str] = "Prompt"
 
-    max_page_tokens: int = Field(default=8192, ge=32, description="The most tokens of a page that the model is shown.")
+    max_page_tokens: int = Field(
+        default=8192, ge=32, description="The most tokens of a page that the model is shown at once; more in parts."
+    )
+    max_chunks: int = Field(
+        default=16, ge=1, description="The most parts in which a long page is read; beyond them the most relevant."
+    )
     metadata: Annotated[Literal["trust", "draft", "ignore"], Flag("--metadata", "USE")] = Field(
         default="draft",
         description="The page's own JSON-LD and the like: trust shows it the model, draft drafts from it, or ignore.",

@@ -23,19 +23,25 @@ class Validated:
 
 def validate(raw: str, schema: Schema, *, finish_reason: str = "") -> Validated:
     """Parses `raw`, removes nulls that the schema does not allow, and validates; InvalidRecord if any of it fails."""
-    data = prune_nulls(_parse(raw, finish_reason), schema.json_schema)
+    return check(parse(raw, finish_reason=finish_reason), raw, schema)
+
+
+def parse(raw: str, *, finish_reason: str = "") -> Any:
+    """The data that `raw` spells; InvalidRecord, with the reason, if it spells none."""
+    try:
+        return json.loads(raw)
+    except ValueError as exc:
+        raise InvalidRecord(_reason(exc, finish_reason), raw) from exc
+
+
+def check(data: Any, raw: str, schema: Schema) -> Validated:
+    """`data` without nulls that the schema does not allow, validated; an InvalidRecord carries `raw`."""
+    data = prune_nulls(data, schema.json_schema)
     try:
         value = schema.validate(data)
     except InvalidRecord as exc:
         raise InvalidRecord(str(exc), raw) from exc
     return Validated(numbers_kept(prune_nulls(schema.dump(value), schema.json_schema), data), value)
-
-
-def _parse(raw: str, finish_reason: str) -> Any:
-    try:
-        return json.loads(raw)
-    except ValueError as exc:
-        raise InvalidRecord(_reason(exc, finish_reason), raw) from exc
 
 
 def _reason(exc: ValueError, finish_reason: str) -> str:

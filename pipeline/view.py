@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 
+from lookstruct.pipeline.items import labelled_values, split_items
 from lookstruct.schemas.document import Block, BlockKind, Document, Link, Span
 
 ENOUGH_CHARS = 400
@@ -85,14 +87,17 @@ def show(
     document: Document, blocks: Sequence[Block], *, remarks: Iterable[Remark] = (), links: bool = False
 ) -> PageView:
     """The view of `blocks`, one line each, with `remarks` in their places; with `links`, also each link's address."""
-    every = [*remarks, *(_address(link) for link in document.links if links and _leads_away(link, document))]
-    placed = _by_block(sorted(every), blocks)
+    addresses = (_address(link) for link in (document.links if links else ()) if _leads_away(link, document))
+    start, end = (blocks[0].span.start, blocks[-1].span.end) if blocks else (0, 0)
+    placed = _by_block(sorted(one for one in chain(remarks, addresses) if start < one.at <= end), blocks)
     labelled = _labelled_rows(blocks)
+    joined = labelled_values(document, blocks) | {n for run in split_items(document, blocks) for n in run[1:]}
     texts: list[str] = []
     pieces: list[Piece] = []
     at = 0
     for number, block in enumerate(blocks):
-        for part in _line(block, placed.get(number, ()), _gap(number, blocks, labelled), number in labelled):
+        gap = " " if number in joined else _gap(number, blocks, labelled) + _marker(block)
+        for part in _line(block, placed.get(number, ()), gap, number in labelled):
             text = part.of(document.text) if isinstance(part, Span) else part
             if isinstance(part, Span) and text:
                 pieces.append(Piece(at, part))
@@ -144,9 +149,8 @@ def _filled(block: Block) -> list[Span]:
 
 
 def _line(block: Block, remarks: Sequence[Remark], gap: str, is_labelled: bool) -> Iterator[Part]:
-    """A block's line: the gap before it, the marker of its kind, its text; a labelled row reads "label: value"."""
+    """A block's line: the gap before it, its text; a labelled row reads "label: value"."""
     yield gap
-    yield _marker(block)
     if not is_labelled:
         yield from _remarked(block.span, remarks)
         return

@@ -285,10 +285,11 @@ def test_what_the_user_should_know_is_noted() -> None:
     html = f"{LAMP}<p hidden>secret" + "<p>filler text" * 300
     with made(Source(html), Decoder(finish="closed"), max_page_tokens=100) as extractor:
         notes = extractor.extract(URL, LAMP_SCHEMA).meta["notes"]
-    assert len(notes) == 3
+    assert len(notes) == 4
     assert "page is too long" in notes[0]
-    assert "hidden text" in notes[1]
-    assert "closed early" in notes[2]
+    assert "read in 16 parts" in notes[1]
+    assert "hidden text" in notes[2]
+    assert "closed early" in notes[3]
 
 
 def test_a_lenient_extractor_takes_what_the_grammar_cannot_enforce_and_notes_it() -> None:
