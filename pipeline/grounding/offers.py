@@ -11,9 +11,11 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from lookstruct.pipeline.grounding.durations import Duration
 from lookstruct.pipeline.grounding.found import Found
 from lookstruct.pipeline.grounding.numbers import plain_number
-from lookstruct.schemas.document import Block, BlockKind, Document
+from lookstruct.pipeline.items import counters, split_items, unnumbered
+from lookstruct.schemas.document import Block, BlockKind, Document, Span
 
 Node = Mapping[str, Any]
 
@@ -21,6 +23,8 @@ _MARKER = re.compile(r"\[[ x]\] ")
 """A checkbox before a list item: a sign of ours, not text of the page's author."""
 _CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+|\s|[^\w\s]")
 """Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
+_SHORT_LINE = 160
+"""Code points up to which a line states one thing."""
 SEPARATOR = "\u0000"
 """Stands between the readings of the page, so that no span runs from one into the next."""
 
@@ -75,10 +79,20 @@ class PageOffers:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """Whole lines, cells, and the values of "label: value" lines, in page order."""
+        """Whole lines, cells, and the values of "label: value" lines, in page order.
+
+        A list item that lies over several lines is one; the number before a step is none of it.
+        """
         found: dict[str, None] = {}
-        for block in self.blocks:
-            text = _MARKER.sub("", block.span.of(self.document.text).strip(), count=1)
+        texts = [_MARKER.sub("", text.strip(), count=1) for text in self._texts()]
+        counting = counters(texts)
+        parts = (tuple(n for n in run if n not in counting) for run in split_items(self.document, self.blocks))
+        items = {run[0]: run for run in parts if run}
+        left_out = counting | {number for run in items.values() for number in run[1:]}
+        for number, block in enumerate(self.blocks):
+            if number in left_out:
+                continue
+            text = unnumbered(" ".join(texts[n] for n in items.get(number, (number,))))
             found[text] = None
             found.update((cell.span.of(self.document.text).strip(), None) for cell in block.cells)
             if block.kind in (BlockKind.DEFINITION, BlockKind.TABLE_ROW) and ": " in text:
@@ -133,7 +147,21 @@ def _datetimes(offers: PageOffers, _: Node) -> Iterator[str]:
 
 
 def _durations(offers: PageOffers, _: Node) -> Iterator[str]:
-    return _strings(duration.value for duration in offers.found.durations)
+    return _strings(duration.value for duration in telling_durations(offers.document, offers.found.durations))
+
+
+def telling_durations(document: Document, durations: Sequence[Duration]) -> tuple[Duration, ...]:
+    """Those on short lines, where a page states its times; all of them where no line is short.
+
+    In running text ("simmer for 5 minutes") stand the times of single steps, and there are many.
+    """
+    told = tuple(found for found in durations if _is_on_short_line(document, found.span))
+    return told or tuple(durations)
+
+
+def _is_on_short_line(document: Document, span: Span) -> bool:
+    block = document.block_at(span.start)
+    return block is not None and len(block.span) <= _SHORT_LINE
 
 
 def _currencies(offers: PageOffers, _: Node) -> Iterator[str]:

@@ -1,0 +1,100 @@
+"""Blocks that are parts of one thing on the page, though each has a line of its own: an amount and what it is of, a
+label and its value, a number and the step it counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from lookstruct.schemas.document import Block, BlockKind, Document
+
+_AMOUNT = re.compile(r"[^\w\s]{0,2}[\d\u00bc-\u00be\u2150-\u215e].{0,24}", re.DOTALL)
+"""What begins with a number and is short: `2 1/2 cups`, `½ tsp`, `1`."""
+_MOST_PARTS = 4
+_MOST_CHARS = 200
+_LABEL_CHARS = 32
+_VALUE_CHARS = 80
+_STEP = r"(?:step|étape|etape|schritt|paso|passo|passaggio|stap|steg|trin|krok|vaihe)"
+_NUMBERED = re.compile(rf"{_STEP}\s*\d{{1,2}}(?!\d)\s*[.:)–-]*\s*|\d{{1,2}}[.)]\s+(?=\D)", re.IGNORECASE)
+_LONE_STEP = re.compile(rf"{_STEP}\s*\d{{1,2}}\s*[.:)–-]?", re.IGNORECASE)
+_LONE_NUMBER = re.compile(r"(\d{1,2})[.)]?")
+
+
+def split_items(document: Document, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
+    """Runs of block numbers that are one list item which begins with an amount: `2 1/2 cups` above `flour`.
+
+    Only runs of two to four blocks, short altogether; such an item reads as one line.
+    """
+    runs: list[list[int]] = []
+    for number, block in enumerate(blocks):
+        item = _item(block)
+        if runs and item is not None and item == _item(blocks[runs[-1][-1]]) and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [tuple(run) for run in runs if _is_one_item(document, [blocks[number] for number in run])]
+
+
+def _item(block: Block) -> str | None:
+    """The DOM path of the list item that a block is in; None for other blocks."""
+    if block.kind is not BlockKind.LIST_ITEM:
+        return None
+    steps = block.dom_path.split(" > ")
+    last = max((at for at, step in enumerate(steps) if step == "li" or step.startswith("li:")), default=None)
+    return None if last is None else " > ".join(steps[: last + 1])
+
+
+def _is_one_item(document: Document, parts: Sequence[Block]) -> bool:
+    n_chars = sum(len(part.span) for part in parts)
+    begins = _AMOUNT.fullmatch(parts[0].span.of(document.text)) is not None
+    return 2 <= len(parts) <= _MOST_PARTS and n_chars <= _MOST_CHARS and begins
+
+
+def labelled_values(document: Document, blocks: Sequence[Block]) -> frozenset[int]:
+    """Numbers of blocks that are the value of the label in the block above: `Prep Time:` above `40 mins`.
+
+    A label ends with a colon. One alone may be the heading of what follows, so two in a row are asked for.
+    """
+    pairs = [n for n in range(1, len(blocks)) if _is_pair(document, blocks[n - 1], blocks[n])]
+    in_rows = {number for a, b in pairwise(pairs) if b - a == 2 for number in (a, b)}
+    return frozenset(in_rows)
+
+
+def _is_pair(document: Document, label: Block, value: Block) -> bool:
+    if label.kind is not BlockKind.PARAGRAPH or value.kind is not BlockKind.PARAGRAPH:
+        return False
+    left, right = label.span.of(document.text), value.span.of(document.text)
+    return left.endswith(":") and len(left) <= _LABEL_CHARS and len(right) <= _VALUE_CHARS and not right.endswith(":")
+
+
+def unnumbered(line: str) -> str:
+    """A line without the number that a list has put before it.
+
+    >>> unnumbered("Step 2Preheat the oven."), unnumbered("1) Whisk."), unnumbered("2 eggs")
+    ('Preheat the oven.', 'Whisk.', '2 eggs')
+    """
+    found = _NUMBERED.match(line)
+    return (line[found.end() :] or line) if found else line
+
+
+def counters(lines: Iterable[str]) -> frozenset[int]:
+    """Numbers of the lines that only count what follows: `Step 1`; and 1, 2, 3, one by one, with other lines between.
+
+    >>> sorted(counters(["1", "Whisk.", "2", "Bake.", "Step 3", "Eat."])), sorted(counters(["1", "2", "3"]))
+    ([0, 2, 4], [])
+    """
+    listed = list(lines)
+    named = {n for n, line in enumerate(listed) if _LONE_STEP.fullmatch(line)}
+    counted = list(_counted(listed))
+    return frozenset(named | (set(counted) if len(counted) > 1 else set()))
+
+
+def _counted(lines: Sequence[str]) -> Iterator[int]:
+    """Where 1, 2, 3, ... stand alone, each apart from the one before."""
+    wanted, last = 1, -2
+    for number, line in enumerate(lines):
+        found = _LONE_NUMBER.fullmatch(line)
+        if found and int(found[1]) == wanted and number > last + 1:
+            yield number
+            wanted, last = wanted + 1, number
