@@ -46,19 +46,12 @@ class Tally:
 
 @contextmanager
 def progress(counts: Counts) -> Iterator[Watcher]:
-    """A watcher that draws a bar on a terminal; where standard error is none, a line for each failure."""
+    """A watcher that draws a bar and names failures on a terminal; where standard error is none, a silent one."""
     if sys.stderr.isatty():
         with _bar(counts) as watch:
             yield watch
     else:
-        yield _failures_only
-
-
-def _failures_only(step: Step) -> None:
-    if step.error is not None:
-        from lookstruct.pipeline.commands.console import say
-
-        say(f"failed: {step.page.target}: {step.error}")
+        yield lambda _: None
 
 
 @contextmanager
@@ -98,38 +91,24 @@ def _bar(counts: Counts) -> Iterator[Watcher]:
 
 def show(report: Report, say: Callable[[str], None]) -> None:
     """The final table, the failures, and how to go on."""
-    from rich.console import Console
-
-    console = Console(stderr=True, width=None if sys.stderr.isatty() else 120)
-    with console.capture() as captured:
-        console.print(_table(report))
-    for line in captured.get().rstrip().splitlines():
-        say(line.rstrip())
+    for name, text in _rows(report):
+        say(f"{name:8} {text}")
     for failure in report.failures[:MOST_FAILURES]:
         place = f"line {failure.page.line}, " if failure.page.line is not None else ""
         say(f"failed: {place}{failure.page.target}: {failure.reason}")
     if len(report.failures) > MOST_FAILURES:
-        say(f"and {len(report.failures) - MOST_FAILURES} more; `extract runs show {report.run.id}` has all.")
-    if report.counts.waiting:
-        say(f"{report.counts.waiting} pages are left; go on with: extract batch --resume {report.run.id}")
+        say(f"and {len(report.failures) - MOST_FAILURES} more; extract runs show {report.run.id} has all.")
+    if report.run.state != "done":
+        say(f"Go on with: extract batch --resume {report.run.id}")
     elif report.failures:
         say(f"Try the failed pages again with: extract batch --resume {report.run.id} --retry-failed")
 
 
-def _table(report: Report) -> object:
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    table = Table(box=SIMPLE, show_edge=False)
-    names = ("run", "pages", "done", "failed", "left", "tokens", "tokens a forward", "model s", "seconds")
-    for name in names:
-        table.add_column(name, justify="left" if name == "run" else "right", no_wrap=True)
+def _rows(report: Report) -> Iterator[tuple[str, str]]:
+    """The table: what it is about, and what is to be said."""
     counts, costs = report.counts, report.costs
-    table.add_row(
-        report.run.id,
-        *(str(number) for number in (counts.total, counts.done, counts.failed, counts.waiting, costs.new_tokens)),
-        f"{report.tokens_per_forward:.1f}",
-        f"{costs.read_s:.1f}",
-        f"{report.seconds:.1f}" if report.seconds is not None else "",
-    )
-    return table
+    yield "run", f"{report.run.id}, {report.run.state}"
+    yield "pages", f"{counts.done} done, {counts.failed} failed, {counts.waiting} left of {counts.total}"
+    yield "tokens", f"{costs.new_tokens} in {costs.forwards} forwards ({report.tokens_per_forward:.1f} a forward)"
+    yield "time", f"{report.seconds or 0.0:.1f} s, of which the model read for {costs.read_s:.1f} s"
+    yield "output", report.run.shown_sink

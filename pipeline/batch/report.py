@@ -41,7 +41,7 @@ class Report:
             "run": self.run.id,
             "state": self.run.state,
             "schema": self.run.spec.schema,
-            "sink": self.run.spec.sink,
+            "sink": self.run.shown_sink,
             "started_at": self.run.started_at,
             "finished_at": self.run.finished_at,
             "seconds": self.seconds,

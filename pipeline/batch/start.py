@@ -37,7 +37,7 @@ class Started:
 
 
 def begin(ledger: Ledger, source: str, schema: str, settings: Settings, flags: Mapping[str, Any]) -> Started:
-    """A new run. `flags` are kept for when it is resumed. UsageError for anything that does not fit."""
+    """A new run of the pages that `source` lists; UsageError if anything does not fit. `flags` are for resuming it."""
     chosen = load_schema(schema, lenient=settings.schemas.lenient)
     to = absolute(settings.output.to)
     sink = open_sink(to, chosen, settings.output.options())
@@ -48,20 +48,26 @@ def begin(ledger: Ledger, source: str, schema: str, settings: Settings, flags: M
     return Started(run, chosen, sink, position, pages.n_duplicates)
 
 
-def resume(
-    ledger: Ledger, run: Run, settings: Settings, *, source: str | None = None, retry: bool = False, take: bool = False
+def take_up(
+    ledger: Ledger,
+    run: Run,
+    settings: Settings,
+    *,
+    source: str | None = None,
+    retry: bool = False,
+    take_over: bool = False,
 ) -> Started:
     """A run that was stopped, killed or ended with failures.
 
-    `source` may name a list that has grown: what is new in it is added. `retry` lets failed pages run again. `take`
-    takes the run from a process that seems to live.
+    `source` may name a list that has grown: what is new in it is added. `retry` lets failed pages run again,
+    `take_over` takes the run from a process that seems to live.
     """
     chosen = load_schema(run.spec.schema, lenient=settings.schemas.lenient)
     _check_same(run, chosen, absolute(settings.output.to))
     sink = open_sink(run.spec.sink, chosen, settings.output.options())
     pages = read_list(source) if source is not None else Listed((), 0)
     _check_alone(ledger, run.spec.sink, settings.output.options())
-    ledger.claim(run, take_over=take)
+    ledger.claim(run, take_over=take_over)
     position = sink.prepare()
     ledger.add_pages(run.id, pages.pages)
     if retry:
@@ -84,7 +90,7 @@ def _check_same(run: Run, schema: Schema, to: str) -> None:
     if json.loads(json.dumps(schema.json_schema)) != run.spec.json_schema:
         raise UsageError(f"The schema {run.spec.schema} has changed since the run {run.id} began; start a new run.")
     if to != run.spec.sink:
-        raise UsageError(f"The run {run.id} writes to {run.spec.sink}, not to {to}; leave --to out.")
+        raise UsageError(f"The run {run.id} writes to {run.shown_sink}; leave --to out.")
 
 
 def _check_alone(ledger: Ledger, to: str, options: SinkOptions) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,8 +23,8 @@ from lookstruct.schemas.errors import UsageError
 
 if TYPE_CHECKING:
     from lookstruct.pipeline.batch.start import Started
+    from lookstruct.pipeline.extractor import Extractor
     from lookstruct.pipeline.storage.ledger import Ledger
-    from lookstruct.pipeline.storage.run import Run
 
 FAILED = 1
 """The exit code of a run some of whose pages failed."""
@@ -75,66 +76,60 @@ def batch(
     Exit codes: 0 all pages done, 1 some failed, 2 usage, 3 no browser, 4 no model, 5 disk or database failed.
     """
     del verbose
+    if resume is None:
+        _check_new(source, schema, retry_failed or take_over)
+    elif schema is not None:
+        raise UsageError("A resumed run keeps its schema; leave --schema out, or start a new run.")
+
+    from lookstruct.pipeline.batch.start import begin, take_up
+    from lookstruct.pipeline.extractor import Extractor
+    from lookstruct.pipeline.output import check_writable
     from lookstruct.pipeline.storage.ledger import open_ledger
 
     settings = given.settings()
-    ledger = open_ledger(settings.batch.ledger)
-    try:
-        if resume is None:
-            if retry_failed or take_over:
-                raise UsageError("--retry-failed and --take-over are about a run; name it with --resume.")
-            started = _begin(ledger, source, schema, settings, given)
-        else:
-            if schema is not None:
-                raise UsageError("A resumed run keeps its schema; leave --schema out, or start a new run.")
-            run = ledger.find(resume)
-            settings = given.settings(run.spec.flags)
-            started = _resume(ledger, run, settings, source, retry_failed, take_over)
-        code = _work(ledger, started, settings)
-    finally:
-        ledger.close()
+    with closing(open_ledger(settings.batch.ledger)) as ledger:
+        run = ledger.find(resume) if resume is not None else None
+        settings = given.settings(run.spec.flags) if run is not None else settings
+        if settings.batch.report is not None:
+            check_writable(settings.batch.report)
+        with Extractor(settings=settings) as extractor:
+            if run is None:
+                started = begin(ledger, source or "", schema or "", settings, given.flags)
+            else:
+                started = take_up(ledger, run, settings, source=source, retry=retry_failed, take_over=take_over)
+            code = _work(ledger, started, settings, extractor)
     raise typer.Exit(code)
 
 
-def _begin(ledger: Ledger, source: str | None, schema: str | None, settings: Settings, given: Given) -> Started:
-    from lookstruct.pipeline.batch.start import begin
-
+def _check_new(source: str | None, schema: str | None, is_about_old: bool) -> None:
+    """UsageError unless a new run was described whole."""
+    if is_about_old:
+        raise UsageError("--retry-failed and --take-over are about a run; name it with --resume.")
     if source is None:
         raise UsageError("No list was named: give a file of URLs, a sitemap or -, or go on with a run by --resume.")
     if schema is None:
         raise UsageError("What to extract is missing: add --schema, for example --schema Invoice.")
-    return begin(ledger, source, schema, settings, given.flags)
 
 
-def _resume(
-    ledger: Ledger, run: Run, settings: Settings, source: str | None, retry_failed: bool, take_over: bool
-) -> Started:
-    from lookstruct.pipeline.batch.start import resume
-
-    return resume(ledger, run, settings, source=source, retry=retry_failed, take=take_over)
-
-
-def _work(ledger: Ledger, started: Started, settings: Settings) -> int:
+def _work(ledger: Ledger, started: Started, settings: Settings, extractor: Extractor) -> int:
     """Reads all pages that wait; whatever happens, says how far the run has come."""
     from lookstruct.pipeline.batch.display import progress, show
     from lookstruct.pipeline.batch.report import report_of
     from lookstruct.pipeline.batch.running import Batch
-    from lookstruct.pipeline.extractor import Extractor
-    from lookstruct.pipeline.output import check_writable, write_json
+    from lookstruct.pipeline.output import write_json
 
-    if settings.batch.report is not None:
-        check_writable(settings.batch.report)
     if started.n_duplicates:
         say(f"note: {started.n_duplicates} pages were listed more than once; each runs once.")
+    concurrency = settings.batch.concurrency
     try:
-        with progress(ledger.counts(started.run.id)) as watch, Extractor(settings=settings) as extractor:
+        with progress(ledger.counts(started.run.id)) as watch:
             job = Batch(
                 ledger,
                 started.run,
                 started.schema,
                 started.sink,
                 started.position,
-                concurrency=settings.batch.concurrency,
+                concurrency=concurrency,
                 watch=watch,
             )
             counts = extractor.run(job.work)

@@ -28,7 +28,7 @@ def list_runs(settings: Settings) -> None:
     for run in ledger.runs():
         counts = ledger.counts(run.id)
         done = f"{counts.done:6} done {counts.failed:4} failed {counts.waiting:6} left"
-        print_result(f"{run.id}  {run.state:8} {done}  {run.spec.schema} -> {run.spec.sink}")
+        print_result(f"{run.id}  {run.state:8} {done}  {run.spec.schema} -> {run.shown_sink}")
     ledger.close()
 
 

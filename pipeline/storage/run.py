@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy.engine import make_url
+
+from lookstruct.pipeline.storage.database import shown_url
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -32,6 +36,11 @@ class Run:
     finished_at: str | None
     position: str
     owner: str | None
+
+    @property
+    def shown_sink(self) -> str:
+        """The sink without a password."""
+        return shown_url(make_url(self.spec.sink)) if "://" in self.spec.sink else self.spec.sink
 
 
 @dataclass(frozen=True, slots=True)
