@@ -113,13 +113,20 @@ _VISIBILITY = r"""
     return { win, left, right: cut ? root.clientWidth + 1000 : Infinity };
   }
 
-  function placeReason(node, view) {
+  // Where a text stands counts from the page's own corner, however far the page and the boxes in it are scrolled.
+  function placeReason(node, { view, scrolled }) {
     const range = node.ownerDocument.createRange();
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect(), { scrollX, scrollY } = view.win;
     if (box.width === 0 && box.height === 0) return "size";
-    const out = box.right + scrollX <= view.left || box.bottom + scrollY <= 0 || box.left + scrollX >= view.right;
+    const x = scrollX + scrolled.x, y = scrollY + scrolled.y;
+    const out = box.right + x <= view.left || box.bottom + y <= 0 || box.left + x >= view.right;
     return out ? "off-screen" : null;
+  }
+
+  function scrolledBy(el, { x, y }) {
+    const isPage = el === el.ownerDocument.scrollingElement;
+    return isPage ? { x, y } : { x: x + el.scrollLeft, y: y + el.scrollTop };
   }
 
   // What an element passes on to what is in it.
@@ -134,6 +141,7 @@ _VISIBILITY = r"""
       inner.reason = "size";
       inner.escapable = cs.position === "static";
     }
+    if (el.scrollTop || el.scrollLeft) inner.scrolled = scrolledBy(el, outer.scrolled);
     inner.own = inner.reason || textStyleReason(cs, inner.background);
     return inner;
   }
@@ -196,7 +204,7 @@ _WRITER = r"""
       part();
       return null;
     }
-    const reason = state.own || (state.view ? placeReason(node, state.view) : null);
+    const reason = state.own || (state.view ? placeReason(node, state) : null);
     if (last && state.view && last.ownerDocument === node.ownerDocument && !/^\s/.test(text)) {
       out.push(between(last, node, boxed));
     }
@@ -328,8 +336,8 @@ _WRITER = r"""
   }
 
   function stateOf(view) {
-    return { view, reason: null, own: null, escapable: false, background: CANVAS, display: "block", breaks: false,
-             inPre: false };
+    return { view, scrolled: { x: 0, y: 0 }, reason: null, own: null, escapable: false, background: CANVAS,
+             display: "block", breaks: false, inPre: false };
   }
 """
 

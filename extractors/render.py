@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Response, Route
@@ -18,7 +18,9 @@ from lookstruct.extractors.contenttypes import check_content_type, not_a_page
 from lookstruct.extractors.decode import decode, is_garbled, undone
 from lookstruct.extractors.egress.guard import Passage, Refused
 from lookstruct.extractors.egress.proxy import Ticket
+from lookstruct.extractors.following import Further, find_next, joined
 from lookstruct.extractors.htmltree import marked_paths
+from lookstruct.extractors.interact import Hands, interact, press, wants_hands
 from lookstruct.extractors.neterrors import fetch_error, first_line, net_error_name
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.snapshot import Snapshot, take_snapshot
@@ -117,6 +119,7 @@ class _Visit:
     def __init__(self, tab: Tab, job: Job, options: FetchOptions, passage: Passage, began: float) -> None:
         self._tab = tab
         self._job = job
+        self._name = job.name  # of what is being read, as messages call it
         self._options = options
         self._passage = passage
         self._began = began
@@ -142,16 +145,67 @@ class _Visit:
         await self._traffic.watch()
         response = await self._navigate()
         self._check(response)
+        page = await self._page(await self._ready())
+        return await self._with_further(page) if self._options.follow_next else page
+
+    async def _ready(self, *, inner: bool = False) -> Snapshot:
+        """Wait, do what the options ask for, and read what is shown then."""
         notes = await wait_until_ready(self._tab, self._traffic, self._options)
-        snapshot = await self._snapshot()
+        snapshot = await take_snapshot(self._tab, self._options.max_nodes, inner=inner)
         if await self._is_reloaded(snapshot.html, snapshot.encoding):
             notes = await wait_until_ready(self._tab, self._traffic, self._options)
-            snapshot = await self._snapshot()
+            snapshot = await take_snapshot(self._tab, self._options.max_nodes, inner=inner)
+        if wants_hands(self._options):
+            notes += await interact(self._hands())
+            snapshot = await take_snapshot(self._tab, self._options.max_nodes, inner=inner)
         self._notes += notes
-        return await self._page(snapshot)
+        return snapshot
 
-    async def _snapshot(self) -> Snapshot:
-        return await take_snapshot(self._tab, self._options.max_nodes)
+    def _hands(self) -> Hands:
+        now = asyncio.get_running_loop().time
+        until = self._deadline.when() or now() + self._options.timeout_s
+        return Hands(self._tab, self._traffic, self._options, lambda: until - now())
+
+    async def _with_further(self, page: Page) -> Page:
+        """The first page with those that follow it; what cannot be had ends the listing there, with a note."""
+        self._deadline.reschedule(None)  # from here on each page has its own
+        further: list[Further] = []
+        seen = {self._tab.url}
+        try:
+            while len(further) < self._options.follow_next:
+                async with asyncio.timeout(self._options.timeout_s) as self._deadline:
+                    if not await self._turn(seen):
+                        break
+                    further.append(Further(self._tab.url, await self._ready(inner=True)))
+        except (FetchError, PlaywrightError, TimeoutError) as exc:
+            self._notes.append(f"the listing was read up to page {len(further) + 1}: {self._reason(exc)}")
+        html = joined(page.html, further)
+        if further:
+            self._notes.append(f"{len(further) + 1} pages of the listing were read as one")
+        return replace(
+            page,
+            html=html,
+            hidden_paths=marked_paths(html, MARK_HIDDEN),
+            fetch_s=time.monotonic() - self._began,
+            notes=(*self._notes, *self._passage.notes()),
+        )
+
+    async def _turn(self, seen: set[str]) -> bool:
+        """Go to the next page of the listing; False if there is none, or only one that was read already."""
+        following = await find_next(self._tab, self._options.next_selector)
+        if following is None or following.url in seen:
+            return False
+        self._name = following.url or f"the page after {self._tab.url}"
+        if following.url is None:
+            return await press(self._hands(), following.button)
+        seen.add(following.url)
+        self._check(await self._tab.goto(following.url, wait_until="commit", referer=self._tab.url))
+        return True
+
+    def _reason(self, exc: Exception) -> str:
+        if isinstance(exc, TimeoutError):
+            return str(self._too_large() if self._traffic.too_large else self._too_late())
+        return str(self._explained(exc) if isinstance(exc, PlaywrightError) else exc)
 
     async def _is_reloaded(self, html: str, encoding: str) -> bool:
         """Show a garbled page again from its bytes, decoded by what they are instead of what they are said to be."""
@@ -167,7 +221,7 @@ class _Visit:
         if decoded.note is None:
             return False
         self._notes.append(decoded.note)
-        self._answer, self._shown = answer, Job(self._tab.url, self._job.name, decoded.text)
+        self._answer, self._shown = answer, Job(self._tab.url, self._name, decoded.text)
         await self._tab.goto(self._shown.url, wait_until="commit", timeout=self._options.timeout_s * 1000)
         return True
 
@@ -205,16 +259,16 @@ class _Visit:
         if response is None or self._job.is_local:
             return
         if response.status >= 400:
-            raise HTTPStatusError(f"{self._job.name} answered {_status_text(response)}", response.status)
+            raise HTTPStatusError(f"{self._name} answered {_status_text(response)}", response.status)
         if response.status in (204, 205):
-            raise EmptyPage(f"{self._job.name} answered {response.status}, which means no content: check the address")
-        check_content_type(self._job.name, response.headers.get("content-type"))
+            raise EmptyPage(f"{self._name} answered {response.status}, which means no content: check the address")
+        check_content_type(self._name, response.headers.get("content-type"))
         if response.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
-            raise not_a_page(self._job.name, response.headers.get("content-type", "a download").split(";")[0])
+            raise not_a_page(self._name, response.headers.get("content-type", "a download").split(";")[0])
 
     async def _page(self, snapshot: Snapshot) -> Page:
         if not snapshot.n_visible:
-            raise EmptyPage(f"{self._job.name} has no text that a person could read: check it in a browser")
+            raise EmptyPage(f"{self._name} has no text that a person could read: check it in a browser")
         if snapshot.is_truncated:
             self._notes.append(f"the page has more than {self._options.max_nodes} elements: the rest was not read")
         if snapshot.n_unread_frames:
@@ -234,28 +288,27 @@ class _Visit:
 
     def _too_large(self) -> PageTooLarge:
         limit = self._options.max_bytes / 1e6
-        return PageTooLarge(f"{self._job.name} is larger than {limit:g} MB: raise max_bytes if you want all of it")
+        return PageTooLarge(f"{self._name} is larger than {limit:g} MB: raise max_bytes if you want all of it")
 
     def _too_late(self) -> FetchTimeout:
         return FetchTimeout(
-            f"{self._job.name} did not load within {self._options.timeout_s:g} s: "
-            "raise timeout_s, or check it in a browser"
+            f"{self._name} did not load within {self._options.timeout_s:g} s: raise timeout_s, or check it in a browser"
         )
 
     def _explained(self, exc: PlaywrightError) -> FetchError:
         fault = self._passage.fault(self._traffic.main_url or self._job.url)
         if isinstance(fault, Refused):
-            return BlockedByPolicy(f"{self._job.name} {fault}")
+            return BlockedByPolicy(f"{self._name} {fault}")
         if fault is not None:
-            return fetch_error(self._job.name, fault.name)
+            return fetch_error(self._name, fault.name)
         if isinstance(exc, PlaywrightTimeout):
-            return FetchTimeout(f"{self._job.name} was not ready in time ({first_line(exc)}): raise timeout_s")
+            return FetchTimeout(f"{self._name} was not ready in time ({first_line(exc)}): raise timeout_s")
         name = net_error_name(str(exc))
         if name is not None:
-            return fetch_error(self._job.name, name)
+            return fetch_error(self._name, name)
         if "Download is starting" in str(exc):
-            return not_a_page(self._job.name, "a download")
-        return FetchError(f"{self._job.name} could not be read ({first_line(exc)}): try again")
+            return not_a_page(self._name, "a download")
+        return FetchError(f"{self._name} could not be read ({first_line(exc)}): try again")
 
 
 def _status_text(response: Response) -> str:

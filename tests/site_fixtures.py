@@ -136,6 +136,32 @@ async def _item(request: web.Request) -> web.Response:
     return web.json_response({"name": "Oak table", "price": "249.00"})
 
 
+async def _shelf(request: web.Request) -> web.Response:
+    """Ten items of a long list."""
+    page = int(request.query["page"])
+    await asyncio.sleep(0.1)
+    return web.json_response([f"book {n}" for n in range(page * 10, page * 10 + 10)])
+
+
+async def _listing(request: web.Request) -> web.Response:
+    """Page ?page=N of three of a listing, linked by rel=next, or by what ?by names: a class, nothing, a private host,
+    itself, a page that is missing."""
+    page, by = int(request.query.get("page", "1")), request.query.get("by", "rel")
+    onward = f"/listing?by={by}&page={page + 1}"
+    link = {
+        "rel": f"<link rel='prefetch next' href='{onward}'>",
+        "class": f"<a class='onward' href='{onward}'>more</a>",
+        "private": "<a rel=next href='http://127.0.0.2:8000/'>more</a>",
+        "itself": f"<a rel=next href='/listing?by=itself&page={page % 2 + 1}'>round</a>",
+        "missing": "<a rel=next href='/status/404'>more</a>",
+        "slow": "<a rel=next href='/slow?s=30'>more</a>",
+    }[by]
+    items = "".join(f"<li><a href='item/{n}'>item {n}</a>" for n in range(page * 2 - 1, page * 2 + 1))
+    link = link if page < 3 or by == "itself" else ""
+    body = f"<title>List</title>{link}<h1>Page {page}</h1><ul>{items}</ul><p hidden>x"
+    return web.Response(text=body, content_type="text/html")
+
+
 async def _agent(request: web.Request) -> web.Response:
     return web.Response(text=f"<p>{request.headers.get(request.query['header'], '')}</p>", content_type="text/html")
 
@@ -173,6 +199,8 @@ def application(site: Site) -> web.Application:
             web.get("/reset", _reset),
             web.get("/api/item", _item),
             web.get("/header", _agent),
+            web.get("/api/shelf", _shelf),
+            web.get("/listing", _listing),
             web.get("/{name}", _page),
         ]
     )
