@@ -151,6 +151,7 @@ class _Visit:
     async def _ready(self, *, inner: bool = False) -> Snapshot:
         """Wait, do what the options ask for, and read what is shown then."""
         notes = await wait_until_ready(self._tab, self._traffic, self._options)
+        self._check_arrival()
         snapshot = await take_snapshot(self._tab, self._options.max_nodes, inner=inner)
         if await self._is_reloaded(snapshot.html, snapshot.encoding):
             notes = await wait_until_ready(self._tab, self._traffic, self._options)
@@ -266,6 +267,11 @@ class _Visit:
         if response.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
             raise not_a_page(self._name, response.headers.get("content-type", "a download").split(";")[0])
 
+    def _check_arrival(self) -> None:
+        """Raise where the page has gone somewhere by itself and Chromium's own error page is shown."""
+        if self._tab.url.startswith("chrome-error:"):
+            raise self._explained(PlaywrightError(self._traffic.main_failure or "the page left for nowhere"))
+
     async def _page(self, snapshot: Snapshot) -> Page:
         if not snapshot.n_visible:
             raise EmptyPage(f"{self._name} has no text that a person could read: check it in a browser")
@@ -296,13 +302,13 @@ class _Visit:
         )
 
     def _explained(self, exc: PlaywrightError) -> FetchError:
+        if isinstance(exc, PlaywrightTimeout):
+            return FetchTimeout(f"{self._name} was not ready in time ({first_line(exc)}): raise timeout_s")
         fault = self._passage.fault(self._traffic.main_url or self._job.url)
         if isinstance(fault, Refused):
             return BlockedByPolicy(f"{self._name} {fault}")
         if fault is not None:
             return fetch_error(self._name, fault.name)
-        if isinstance(exc, PlaywrightTimeout):
-            return FetchTimeout(f"{self._name} was not ready in time ({first_line(exc)}): raise timeout_s")
         name = net_error_name(str(exc))
         if name is not None:
             return fetch_error(self._name, name)

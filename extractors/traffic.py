@@ -17,12 +17,13 @@ MOST_RESOURCES = 5
 class Traffic:
     """Watches one tab; `main` is the answer to its latest navigation, None before there is one.
 
-    `main_url` is where that navigation led last, whether or not an answer came.
+    `main_url` is where that navigation led last, whether or not an answer came, `main_failure` why none did.
     """
 
     def __init__(self, tab: Tab, max_bytes: int, *, on_excess: Callable[[], None]) -> None:
         self.main: Response | None = None
         self.main_url: str | None = None
+        self.main_failure: str | None = None
         self.too_large = False
         self._tab = tab
         self._max_bytes = max_bytes
@@ -35,7 +36,7 @@ class Traffic:
         """Start watching; call before the navigation."""
         self._tab.on("request", self._began)
         self._tab.on("requestfinished", self._ended)
-        self._tab.on("requestfailed", self._ended)
+        self._tab.on("requestfailed", self._failed)
         self._tab.on("response", self._answered)
         session = await self._tab.context.new_cdp_session(self._tab)
         session.on("Network.dataReceived", self._received)
@@ -48,12 +49,17 @@ class Traffic:
 
     def _began(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self._tab.main_frame:
-            self.main_url = request.url
+            self.main_url, self.main_failure = request.url, None
         if request.resource_type in _CONTENT_TYPES:
             self._pending.add(request)
 
     def _ended(self, request: Request) -> None:
         self._pending.discard(request)
+
+    def _failed(self, request: Request) -> None:
+        self._ended(request)
+        if request.is_navigation_request() and request.frame == self._tab.main_frame:
+            self.main_failure = request.failure
 
     def _answered(self, response: Response) -> None:
         request = response.request

@@ -179,6 +179,10 @@ class Passage:
         if isinstance(fault, Refused):
             self.refusals[place] += 1
 
+    def reached(self, place: Place) -> None:
+        """Forget what was wrong with `place`."""
+        self._faults.pop(place, None)
+
     def fault(self, url: str) -> Refused | Unreachable | None:
         """Why `url` was not reached, None if nothing is known."""
         place = Place.of(url)

@@ -189,7 +189,9 @@ class _Exchange:
         try:
             if self.passage.is_exhausted:
                 raise Unreachable("ERR_FILE_TOO_BIG")
-            return await self.dialer.open(self.passage, place, tunnel=tunnel)
+            line = await self.dialer.open(self.passage, place, tunnel=tunnel)
+            self.passage.reached(place)
+            return line
         except (Refused, Unreachable) as exc:
             self.passage.note(place, exc)
             if tunnel:
