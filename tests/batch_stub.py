@@ -11,6 +11,7 @@ each page that it begins, `LOOKSTRUCT_STUB_TORN` makes every write to a file slo
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -44,7 +45,11 @@ def record_of(number: int) -> dict[str, Any]:
 
 
 class Source:
-    """Reads files as they are."""
+    """Reads files as they are; remembers which. `after` is called when so many have been read."""
+
+    def __init__(self) -> None:
+        self.fetched: list[str] = []
+        self.after: dict[int, Callable[[], None]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -56,6 +61,8 @@ class Source:
         """The file's text."""
         del options
         url = target if isinstance(target, str) else target.value
+        self.fetched.append(url)
+        self.after.get(len(self.fetched), lambda: None)()
         html = Path(url).read_text(encoding="utf-8")
         if "missing" in html:
             raise FetchTimeout("The page did not answer.")
@@ -66,23 +73,27 @@ class Reader:
     """Knows what a page says without a model."""
 
     def __init__(self, thinks_s: float = 0.0, beats: Path | None = None) -> None:
-        self._thinks_s = thinks_s
+        self.thinks_s = thinks_s
+        self.before: Callable[[], None] = lambda: None
+        self.n_read = 0
         self._beats = beats
 
     def read(
         self, document: Document, schema: Schema, *, cancel: Callable[[], bool] = lambda: False, **_: Any
     ) -> Record[Any]:
         """The record."""
+        self.before()
+        self.n_read += 1
         if self._beats is not None:
             with self._beats.open("ab") as file:
                 file.write(b".")
         if "broken" in document.text:
             raise InvalidRecord("The model's text is no JSON.", "{")
-        end = time.monotonic() + self._thinks_s
+        end = time.monotonic() + self.thinks_s
         while time.monotonic() < end and not cancel():
             time.sleep(0.005)
         name, price = document.text.splitlines()
-        data = {"name": name, "price": float(price)}
+        data = {"name": name, "price": json.loads(price)}
         evidence = {"/name": Evidence(EvidenceStatus.EXACT, confidence=0.9)}
         stats = Stats(prompt_tokens=20, new_tokens=12, forwards=3)
         return Record(schema.validate(data), data, evidence, "", stats, document.url, {"notes": []})

@@ -16,3 +16,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 settings.register_profile("untimed", deadline=None)  # machines are shared: no test may fail for being slow once
 settings.load_profile("untimed")
+
+from postgres_fixtures import postgres as postgres  # noqa: E402  one server for all tests
+from postgres_fixtures import postgres_url as postgres_url  # noqa: E402

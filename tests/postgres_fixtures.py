@@ -1,6 +1,4 @@
-"""A throw-away PostgreSQL server, where its programs are on the machine; import the fixtures where needed.
-
-    from postgres_fixtures import postgres, postgres_url
+"""A throw-away PostgreSQL server, where its programs are on the machine; `conftest.py` gives its fixtures to all tests.
 
 `postgres` is one server for all tests, `postgres_url` an empty database on it. Tests that use them are skipped where
 there is no `initdb`.

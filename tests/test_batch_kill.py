@@ -16,7 +16,6 @@ from typing import Any
 import batch_stub
 import pytest
 import sqlalchemy as sa
-from postgres_fixtures import postgres, postgres_url  # noqa: F401
 
 from lookstruct.pipeline.storage.database import open_database
 

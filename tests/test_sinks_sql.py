@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from postgres_fixtures import postgres, postgres_url  # noqa: F401
 
 from lookstruct.pipeline.sinks import Entry, RefusedEntry, SinkOptions, open_sink
 from lookstruct.pipeline.storage.database import open_database

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import make_url
@@ -36,7 +36,9 @@ class Started:
     n_duplicates: int = 0
 
 
-def begin(ledger: Ledger, source: str, schema: str, settings: Settings, flags: Mapping[str, Any]) -> Started:
+def begin(
+    ledger: Ledger, source: str, schema: str, settings: Settings, flags: Mapping[str, Mapping[str, Any]]
+) -> Started:
     """A new run of the pages that `source` lists; UsageError if anything does not fit. `flags` are for resuming it."""
     chosen = load_schema(schema, lenient=settings.schemas.lenient)
     to = absolute(settings.output.to)
@@ -44,7 +46,8 @@ def begin(ledger: Ledger, source: str, schema: str, settings: Settings, flags: M
     pages = read_list(source)
     _check_alone(ledger, to, settings.output.options())
     position = sink.prepare()
-    run = ledger.create(Spec(schema, chosen.json_schema, to, flags), pages.pages, position)
+    kept = {**flags, "output": {**flags.get("output", {}), "to": to}}
+    run = ledger.create(Spec(schema, chosen.json_schema, to, kept), pages.pages, position)
     return Started(run, chosen, sink, position, pages.n_duplicates)
 
 
@@ -79,11 +82,11 @@ def absolute(to: str) -> str:
     """The sink's name from any folder: a run may be resumed from another one."""
     kind = kind_of(to)
     if kind.startswith("."):
-        return str(Path(to).absolute())
+        return os.path.abspath(to)
     if kind != "sqlite:":
         return to
     url = make_url(to)
-    return url.set(database=str(Path(url.database).absolute())).render_as_string() if url.database else to
+    return url.set(database=os.path.abspath(url.database)).render_as_string() if url.database else to
 
 
 def _check_same(run: Run, schema: Schema, to: str) -> None:

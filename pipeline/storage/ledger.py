@@ -30,6 +30,8 @@ from lookstruct.schemas.errors import StorageError, UsageError
 
 MOST_DEATHS = 5
 """A page during which the process died this many times is not tried again."""
+A_TIME = 200
+"""So many results are read at a time."""
 LAST = "last"
 """Names the latest run."""
 
@@ -186,7 +188,7 @@ class Ledger:
             .join(pages, (pages.c.run == results.c.run) & (pages.c.number == results.c.page))
             .where(results.c.run == run, which)
             .order_by(results.c.page)
-            .limit(200)
+            .limit(A_TIME)
         )
         after = -1
         while True:
