@@ -44,7 +44,15 @@ class Frame:
     def _is_page_edge(self, tag: Tag) -> bool:
         if any(parent.name in _OWN_EDGES for parent in tag.parents):
             return False
+        if has_headline(tag):
+            return False  # a menu beside it is a part of the frame by itself
         return (self._names_content and not contains(tag, ("h1",))) or holds_menu(tag)
+
+
+def has_headline(tag: Tag) -> bool:
+    """Whether a first-level heading in `tag` is more than a link home, as a logo is."""
+    headings = (part for part in elements(tag) if part.name == "h1")
+    return any(part.get_text(strip=True) and not contains(part, ("a",)) for part in headings)
 
 
 def is_content(tag: Tag) -> bool:

@@ -35,6 +35,10 @@ def _do_nothing() -> None:
 
 
 _NOTHING: Entered = ((), _do_nothing)
+_LEAST_ECHO = 3
+"""Code points of an item's text from which on it can be what its icon shows."""
+_MOST_OF_ITEM = 400
+"""Code points of an item's text that are looked at."""
 _REFUSED_LINKS = ("javascript:", "data:", "vbscript:", "blob:", "about:")
 
 
@@ -159,7 +163,9 @@ class Walker:
         return _NOTHING
 
     def _enter_image(self, tag: Tag) -> Entered:
-        self._builder.image(str(tag.attrs.get("alt", "")))
+        alt = str(tag.attrs.get("alt", ""))
+        if alt and not is_echoed(alt, tag):
+            self._builder.image(alt)
         return _NOTHING
 
     def _enter_control(self, tag: Tag) -> Entered:
@@ -335,6 +341,31 @@ def absolute(base_url: str, href: str) -> str | None:
         return urljoin(base_url, cleaned)
     except ValueError:
         return None
+
+
+def is_echoed(alt: str, image: Tag) -> bool:
+    """Whether an image is but the icon of the list item it is in: the item's own text says what it shows.
+
+    >>> from bs4 import BeautifulSoup
+    >>> item = BeautifulSoup('<li><img alt="Thyme"> 1 sprig of thyme</li>', "lxml").li
+    >>> is_echoed("Thyme", item.img), is_echoed("Leaf", item.img)
+    (True, False)
+    """
+    item = image.find_parent("li")
+    said = _beginning(item, _MOST_OF_ITEM).casefold() if item is not None else ""
+    shown = collapse(alt).casefold()
+    return bool(shown) and (shown in said or (len(said) >= _LEAST_ECHO and said in shown))
+
+
+def _beginning(tag: Tag, most: int) -> str:
+    """The first texts of an element, until they are longer than `most`: an item may hold half the page."""
+    texts: list[str] = []
+    for text in tag.stripped_strings:
+        texts.append(text)
+        most -= len(text)
+        if most < 0:
+            break
+    return collapse(" ".join(texts))
 
 
 def _aria_level(tag: Tag) -> int:

@@ -141,6 +141,11 @@ def test_image_text_is_read_where_the_image_stands() -> None:
     ]
 
 
+def test_an_icon_whose_list_item_says_the_same_is_not_read() -> None:
+    html = "<ul><li><img alt=Thyme> 1 sprig of thyme<li><img alt='Sel ou sel fin'> Sel<li><img alt=Lamp> 40 EUR</ul>"
+    assert text(html) == ["1 sprig of thyme", "Sel", "Lamp 40 EUR"]
+
+
 def test_code_and_fallbacks_are_dropped_and_svg_text_is_not() -> None:
     html = (
         "<script>a</script><style>b</style><noscript>c</noscript><template>d</template><!-- e --><video>f</video>"
@@ -236,6 +241,7 @@ def test_the_frame_of_the_page_is_marked_and_kept(html: str) -> None:
         "<header><h1>Invoice 7</h1>ACME</header><footer>IBAN DE00</footer>",
         "<aside><b>Price</b> 379.99 <a href=x>buy</a></aside>",
         "<header><h1>Title</h1></header><main>c</main>",
+        "<header><h1>Title</h1><a href=x>a long link to somewhere else</a></header><main>c</main>",
         "<main><header>c</header></main>",
         "<article><footer>c</footer></article>",
         "<div class='cookie recipe'>c</div>",

@@ -1,0 +1,77 @@
+"""Blocks that are parts of one thing: what the model sees of them, and what a line field may say."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookstruct.extractors.clean import clean
+from lookstruct.pipeline.grounding.found import find_all
+from lookstruct.pipeline.grounding.offers import PageOffers, telling_durations
+from lookstruct.pipeline.items import counters, split_items, unnumbered
+from lookstruct.pipeline.view import show
+from lookstruct.schemas.document import Document, Page
+
+AMOUNTS = "<ul><li><b>2 cups</b><p>flour</p></li><li><b>1</b><p>onion</p></li><li><p>Salt</p><p>to taste</p></li></ul>"
+COUNTED = "<ol><li><div>1</div><div>Whisk the eggs.</div></li><li><div>2</div><div>Bake them.</div></li></ol>"
+TIMES = "<p>Prep: 10 min</p><p>{}Simmer for 5 minutes.</p>".format("Stir well and often. " * 10)
+
+
+def read(html: str) -> Document:
+    return clean(Page("https://a.example/", "https://a.example/", html))
+
+
+def lines(html: str) -> tuple[str, ...]:
+    page = read(html)
+    return PageOffers(page, page.blocks, find_all(page)).lines
+
+
+def shown(html: str) -> str:
+    page = read(html)
+    return show(page, page.blocks).text
+
+
+def test_an_amount_and_what_it_is_of_read_as_one_line() -> None:
+    assert shown(AMOUNTS) == "- 2 cups flour\n- 1 onion\n- Salt\n- to taste"
+
+
+def test_an_item_over_several_lines_can_be_written_whole_and_not_in_parts() -> None:
+    assert lines(AMOUNTS) == ("2 cups flour", "1 onion", "Salt", "to taste")
+
+
+def test_the_view_of_a_joined_item_leads_back_to_the_page() -> None:
+    page = read(AMOUNTS)
+    view = show(page, page.blocks)
+    at = view.from_document(page.text.index("flour"))
+    assert at is not None
+    assert view.text[at : at + 5] == "flour"
+
+
+def test_a_number_that_counts_a_step_is_no_line_and_no_part_of_one() -> None:
+    assert lines(COUNTED) == ("Whisk the eggs.", "Bake them.")
+    assert lines("<p>Step 1 Whisk.</p><p>Step 2Bake.</p>") == ("Whisk.", "Bake.")
+
+
+def test_sizes_one_under_the_other_stay_lines() -> None:
+    assert lines("<ul><li>1</li><li>2</li><li>3</li></ul>") == ("1", "2", "3")
+
+
+def test_labels_and_values_in_turn_read_as_pairs_and_a_heading_does_not() -> None:
+    assert shown("<p>Yield:</p><p>8</p><p>Total:</p><p>3 hrs</p>") == "Yield: 8\nTotal: 3 hrs"
+    assert shown("<p>Ingredients:</p><p>1 egg</p><p>2 limes</p>") == "Ingredients:\n1 egg\n2 limes"
+
+
+def test_times_inside_running_text_are_offered_only_where_no_line_states_one() -> None:
+    page = read(TIMES)
+    assert [found.value for found in telling_durations(page, find_all(page).durations)] == ["PT10M"]
+    prose = read(TIMES.partition("</p>")[2])
+    assert [found.value for found in telling_durations(prose, find_all(prose).durations)] == ["PT5M"]
+
+
+@given(st.lists(st.text(max_size=12), max_size=8))
+def test_counters_are_lines_and_leave_the_text_of_others(texts: list[str]) -> None:
+    assert all(0 <= number < len(texts) for number in counters(texts))
+    assert all(text.endswith(unnumbered(text)) for text in texts)
+
+
+def test_nothing_is_joined_where_there_are_no_lists() -> None:
+    page = read("<p>2 cups</p><p>flour</p>")
+    assert split_items(page, page.blocks) == []
