@@ -39,7 +39,8 @@ _QUIET = (
     "--no-first-run",
     "--no-pings",
     "--dns-prefetch-disable",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # what older Chromiums call it
     "--disable-quic",
 )
 
