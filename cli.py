@@ -4,6 +4,7 @@
     extract jobs add|list|start ...   pages read again and again, by schedule
     extract batch LIST --schema S     the records of many pages, into a file or a database
     extract runs list|show RUN        what became of batches
+    extract login URL                 cookies of a login by hand, for later pages
     extract schemas list|show NAME    the built-in schemas
     extract models list|prepare       the bundled models
     extract doctor                    what is installed, and whether it works
@@ -28,12 +29,12 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from lookstruct.pipeline.commands import batch, doctor, jobs, models, runs, schemas
+from lookstruct.pipeline.commands import batch, doctor, jobs, login, models, runs, schemas
 from lookstruct.pipeline.commands.console import say
 from lookstruct.pipeline.commands.page import page
 from lookstruct.schemas.errors import InvalidRecord, LookstructError
 
-COMMANDS = (batch, runs, jobs, schemas, models, doctor)
+COMMANDS = (batch, runs, jobs, login, schemas, models, doctor)
 FAULT, INTERRUPTED, TERMINATED = 70, 130, 143
 DEFAULT_COMMAND = "page"
 EPILOG = "Other commands, each with its own --help: extract {names}."

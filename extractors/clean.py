@@ -17,13 +17,14 @@ from lookstruct.extractors.visibility import Visibility
 from lookstruct.extractors.walk import View, Walker, absolute
 from lookstruct.extractors.whitespace import collapse, strip_invisible
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Link, Page, Span
+from lookstruct.schemas.errors import EmptyPage
 
 
 def clean(page: Page, *, include_hidden: bool = False) -> Document:
     """What a person can see on `page`, one line a block.
 
-    Hidden text is left out and counted in `n_hidden_chars`, or kept with `include_hidden`. Scripts, styles and
-    comments are never read. The title comes first, unless the page repeats it as a heading.
+    Hidden text is left out and counted in `n_hidden_chars`, or kept where the page or `include_hidden` asks. Scripts,
+    styles and comments are never read. The title comes first, unless the page repeats it as a heading.
 
     >>> clean(Page("", "https://a.example/", "<h1>Lamp</h1><p>12 <b>EUR</b><p hidden>x")).text
     'Lamp\\n12 EUR'
@@ -34,7 +35,8 @@ def clean(page: Page, *, include_hidden: bool = False) -> Document:
         paths = Paths()
         base_url = _base_url(parts, page.final_url)
         frame = Frame(names_content=parts.names_content, banners=unnamed_banners(soup))
-        walker = Walker(soup.html or soup, View(base_url, _visibility(soup, page, paths), frame, include_hidden))
+        everything = include_hidden or page.include_hidden
+        walker = Walker(soup.html or soup, View(base_url, _visibility(soup, page, paths), frame, everything))
         lines = _with_title(walker.lines(), parts.title)
         _mark_consent(lines, frame)
         blocks, links, text = _assembled(lines, paths)
@@ -47,6 +49,16 @@ def clean(page: Page, *, include_hidden: bool = False) -> Document:
             links=links,
             metadata=read_metadata(parts, base_url),
             n_hidden_chars=walker.n_hidden_chars,
+        )
+
+
+def check_content(document: Document) -> None:
+    """EmptyPage if the page shows nothing but a banner that asks for consent to cookies."""
+    shown = [block for block in document.blocks if block.kind is not BlockKind.TITLE]
+    if shown and all(block.consent for block in shown):
+        raise EmptyPage(
+            f"{document.url} shows nothing but a question about cookies: set consent to reject or accept in the "
+            "section fetch of the settings file"
         )
 
 

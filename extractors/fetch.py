@@ -10,16 +10,19 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from playwright.async_api import Browser, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from lookstruct.extractors import archive
 from lookstruct.extractors.browser import NO_SANDBOX_NOTE, is_root, launch, temporary_folder
 from lookstruct.extractors.contenttypes import check_bytes
 from lookstruct.extractors.decode import Decoded, decode
 from lookstruct.extractors.egress.dialer import Upstream
 from lookstruct.extractors.egress.guard import Guard
 from lookstruct.extractors.egress.proxy import EgressProxy
+from lookstruct.extractors.identity import device_settings, without_credentials
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.render import BLANK, Job, render
 from lookstruct.extractors.target import Target, resolve_target
@@ -65,11 +68,20 @@ class Fetcher:
         """
         resolved = resolve_target(target) if isinstance(target, str) else target
         options = options or self._options
+        page = replace(await self._fetch(resolved, options), include_hidden=options.include_hidden)
+        if options.snapshot is not None:
+            await asyncio.to_thread(archive.save, page, options.snapshot)
+        return page
+
+    async def _fetch(self, resolved: Target, options: FetchOptions) -> Page:
         render_it = options.render if options.render is not None else resolved.kind in ("url", "file")
         if resolved.kind == "url":
             if not render_it:
                 raise UsageError(f"{resolved.value} needs the browser: render=False is for files, stdin and given HTML")
-            return await self._rendered(Job(resolved.value, resolved.value, typed=resolved.typed), options)
+            url, credentials = without_credentials(resolved.value)
+            return await self._rendered(Job(url, url, typed=resolved.typed, credentials=credentials), options)
+        if resolved.kind == "file" and (kept := await asyncio.to_thread(archive.load, Path(resolved.value))):
+            return kept
         began = time.monotonic()
         read = await asyncio.to_thread(_read, resolved, options.max_bytes)
         url = Path(resolved.value).as_uri() if resolved.kind == "file" else options.base_url or BLANK
@@ -84,8 +96,14 @@ class Fetcher:
             guard = Guard.for_target(job.typed or job.url, options.allow_private, for_others=options.for_others)
             upstream = Upstream.parse(options.proxy) if options.proxy else None
             with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
-                page = await render(browser, job, options, ticket)
+                page = await render(browser, job, options, ticket, self._device(options))
         return replace(page, notes=(*page.notes, NO_SANDBOX_NOTE)) if is_root() else page
+
+    def _device(self, options: FetchOptions) -> dict[str, Any]:
+        """What the context needs to pass for the device that is asked for."""
+        if options.emulate is None or self._playwright is None:
+            return {}
+        return device_settings(self._playwright.devices, options.emulate)
 
     async def _warm_browser(self) -> Browser:
         async with self._starting:

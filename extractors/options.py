@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
@@ -57,8 +58,20 @@ class FetchOptions(Group):
         description="Read through the browser, JavaScript and all; unless told: yes for URLs and files, no for HTML.",
     )
     base_url: str | None = Field(default=None, description="Where relative links of HTML from stdin start.")
+    include_hidden: Annotated[bool, Flag("--include-hidden")] = Field(
+        default=False, description="Read hidden text too, such as folded answers."
+    )
+    storage_state: Annotated[Path | None, Flag("--storage-state", "FILE")] = Field(
+        default=None, description="Cookies of an earlier login, as extract login keeps them."
+    )
+    http_auth: str | None = Field(
+        default=None, repr=False, description="user:password for the page's own host; in the URL they serve as well."
+    )
+    emulate: Annotated[str | None, Flag("--emulate", "DEVICE")] = Field(
+        default=None, description="The device to pass for, such as 'Pixel 7'."
+    )
     user_agent: str | None = Field(default=None, description="User agent to send instead of Chromium's own.")
-    headers: dict[str, str] = Field(default_factory=dict, description="Extra HTTP headers to send.")
+    headers: dict[str, str] = Field(default_factory=dict, description="Extra HTTP headers for the page's own host.")
     locale: str | None = Field(default=None, description="Language to ask for, such as de-DE.")
     timezone: str | None = Field(default=None, description="Time zone that pages see, such as Europe/Berlin.")
     viewport: tuple[PositiveInt, PositiveInt] = Field(
@@ -79,4 +92,9 @@ class FetchOptions(Group):
     )
     max_bytes: PositiveInt = Field(default=20_000_000, description="Largest page or single resource, in bytes.")
     max_nodes: PositiveInt = Field(default=300_000, description="Most elements of a page that are read.")
-    screenshot: bool = Field(default=False, description="Keep a picture of the whole page.")
+    snapshot: Annotated[Path | None, Flag("--snapshot", "DIR")] = Field(
+        default=None, description="Keep the page in a folder, to be read again without the network."
+    )
+    screenshot: Annotated[bool, Flag("--screenshot")] = Field(
+        default=False, description="Take a picture of the whole page, kept with --snapshot."
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Response, Route
@@ -20,6 +20,7 @@ from lookstruct.extractors.egress.guard import Passage, Refused
 from lookstruct.extractors.egress.proxy import Ticket
 from lookstruct.extractors.following import Further, find_next, joined
 from lookstruct.extractors.htmltree import marked_paths
+from lookstruct.extractors.identity import credentials_for, read_storage, same_origin
 from lookstruct.extractors.interact import Hands, interact, press, wants_hands
 from lookstruct.extractors.neterrors import fetch_error, first_line, net_error_name
 from lookstruct.extractors.options import FetchOptions
@@ -52,6 +53,7 @@ class Job:
     name: str
     body: str | None = None
     typed: str | None = None
+    credentials: str | None = field(default=None, repr=False)
 
     @property
     def is_local(self) -> bool:
@@ -59,22 +61,26 @@ class Job:
         return self.url.startswith("file:")
 
 
-async def render(browser: Browser, job: Job, options: FetchOptions, ticket: Ticket) -> Page:
+async def render(
+    browser: Browser, job: Job, options: FetchOptions, ticket: Ticket, device: Mapping[str, Any] | None = None
+) -> Page:
     """Load a page in a context of its own, which is closed whatever happens, and read it.
 
+    `device` are the context settings of the device that the browser is to pass for.
     What the page loads goes through the egress proxy, which let it in by `ticket`.
     Raises one of the `FetchError`s, `FetchTimeout` after `options.timeout_s`.
     """
     began = time.monotonic()
-    async with _tab(browser, job, options, ticket) as tab:
+    settings = {"proxy": ticket.settings, **_context_settings(job, options, device or {})}
+    async with _tab(browser, job, settings, options.timeout_s) as tab:
         return await _Visit(tab, job, options, ticket.passage, began).read()
 
 
 @asynccontextmanager
-async def _tab(browser: Browser, job: Job, options: FetchOptions, ticket: Ticket) -> AsyncIterator[Tab]:
+async def _tab(browser: Browser, job: Job, settings: Mapping[str, Any], timeout_s: float) -> AsyncIterator[Tab]:
     try:
-        async with asyncio.timeout(options.timeout_s):
-            context = await browser.new_context(proxy=ticket.settings, **_context_settings(options))
+        async with asyncio.timeout(timeout_s):
+            context = await browser.new_context(**settings)
     except (PlaywrightError, TimeoutError) as exc:
         raise FetchError(f"{job.name} was not tried because the browser stopped answering: try again") from exc
     try:
@@ -85,14 +91,18 @@ async def _tab(browser: Browser, job: Job, options: FetchOptions, ticket: Ticket
         await _close(context)
 
 
-def _context_settings(options: FetchOptions) -> dict[str, Any]:
+def _context_settings(job: Job, options: FetchOptions, device: Mapping[str, Any]) -> dict[str, Any]:
     width, height = options.viewport
+    window = {} if device and "viewport" not in options.model_fields_set else {"width": width, "height": height}
+    agent = {} if options.user_agent is None else {"user_agent": options.user_agent}
     return {
-        "viewport": {"width": width, "height": height},
-        "user_agent": options.user_agent,
+        **device,
+        **({"viewport": window} if window else {}),
+        **agent,
         "locale": options.locale,
         "timezone_id": options.timezone,
-        "extra_http_headers": options.headers or None,
+        "http_credentials": credentials_for(job.url, job.credentials or options.http_auth),
+        "storage_state": read_storage(options.storage_state) if options.storage_state else None,
         "accept_downloads": False,
         "permissions": [],  # none is granted, none is asked for
         "service_workers": "block",
@@ -238,6 +248,8 @@ class _Visit:
                 await route.fulfill(body=self._shown.body, content_type="text/html; charset=utf-8")
             elif request.resource_type in self._options.block or not self._may_load(request.url):
                 await route.abort("blockedbyclient")
+            elif self._options.headers and same_origin(request.url, self._job.url):
+                await route.continue_(headers={**request.headers, **self._options.headers})
             else:
                 await route.continue_()
 

@@ -12,7 +12,7 @@ from enum import Enum
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lookstruct.extractors.clean import clean
+from lookstruct.extractors.clean import check_content, clean
 
 if TYPE_CHECKING:
     from lookstruct.decoding.request import Completion
@@ -93,6 +93,7 @@ class Flow:
         watch.stage(Stage.CLEAN)
         start = perf_counter()
         document = await asyncio.to_thread(clean, page)
+        check_content(document)
         return Arrival(replace(page, html="", screenshot=None), document, perf_counter() - start)
 
     async def record(self, arrival: Arrival, schema: Schema, watch: Watch) -> Record[Any]:

@@ -41,7 +41,8 @@ class Page:
 
     `url` is what was asked for, `final_url` where redirects led (the base of relative links). `status` is the HTTP
     status, 200 for files. `html` is decoded text: the rendered DOM when a browser fetched it. `hidden_paths` are the
-    DOM paths of elements that the browser computed as invisible, None when no browser looked.
+    DOM paths of elements that the browser computed as invisible, None when no browser looked; `include_hidden` asks for
+    their text all the same.
     """
 
     url: str
@@ -53,6 +54,7 @@ class Page:
     screenshot: bytes | None = None
     fetch_s: float = 0.0
     notes: tuple[str, ...] = ()
+    include_hidden: bool = False
 
 
 class BlockKind(Enum):

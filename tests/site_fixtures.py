@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import threading
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,6 +137,19 @@ async def _item(request: web.Request) -> web.Response:
     return web.json_response({"name": "Oak table", "price": "249.00"})
 
 
+async def _secret(request: web.Request) -> web.Response:
+    """For ann with the password s@fe: only."""
+    if request.headers.get("Authorization") != "Basic " + b64encode(b"ann:s@fe:").decode():
+        return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="x"'})
+    return web.Response(text="<p>secret</p><script src=/header?header=X-Word></script>", content_type="text/html")
+
+
+async def _told(request: web.Request) -> web.Response:
+    """A page that loads from the other origin ?other=, which shows the header it was sent."""
+    text = f"<p>own {request.headers.get('X-Word', '')}</p><iframe src='{request.query['other']}/header?header=X-Word'>"
+    return web.Response(text=text + "</iframe>", content_type="text/html")
+
+
 async def _shelf(request: web.Request) -> web.Response:
     """Ten items of a long list."""
     page = int(request.query["page"])
@@ -200,6 +214,8 @@ def application(site: Site) -> web.Application:
             web.get("/api/item", _item),
             web.get("/header", _agent),
             web.get("/api/shelf", _shelf),
+            web.get("/secret", _secret),
+            web.get("/told", _told),
             web.get("/listing", _listing),
             web.get("/{name}", _page),
         ]
