@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-POINTS = (1, 2, 4, 8, 16, 32, 64, 128)
+POINTS = (1, 2, 4, 8, 16, 24, 32, 64, 128)
 """Row counts at which the curve is measured; between them it is linear."""
 ROUNDS = 3
 """Times that every point is measured, in turns, so that a busy moment does not bend the curve."""
@@ -42,16 +42,28 @@ class CostModel:
     """t(rows, context, logit rows) = correction(rows) * (body(rows) + per_key * rows * context + head(logit rows)).
 
     `body` is what a forward costs behind no context, `per_key` what one row pays for each committed token;
-    `correction` is what later forwards taught (`live_cost.py`).
+    `correction` is what later forwards taught (`live_cost.py`). Rows are filled up to one of `sizes` (ascending) where
+    a kernel takes no others: 17 then cost as much as 24.
     """
 
     body: Curve
     head: Curve
     per_key: float = 0.0
     correction: Curve = Curve((1,), (1.0,))
+    sizes: tuple[int, ...] = ()
+
+    def filled(self, rows: int) -> int:
+        """How many rows a forward of `rows` rows really has.
+
+        >>> CostModel(Curve((1,), (1.0,)), Curve((1,), (0.0,)), sizes=(1, 8, 16)).filled(9)
+        16
+        """
+        at = bisect_left(self.sizes, rows)
+        return self.sizes[at] if at < len(self.sizes) else rows
 
     def seconds(self, rows: int, context: int = 0, logit_rows: int = 1) -> float:
         """Estimated wall-clock seconds of one forward and the logits looked at."""
+        rows = self.filled(rows)
         return self.correction(rows) * (self.body(rows) + self.per_key * rows * context + self.head(logit_rows))
 
     @staticmethod

@@ -24,6 +24,8 @@ PARTS = 16
 """Parts the weights are split in: more than one per thread costs nothing, fewer would leave threads idle."""
 ROW_STEP = 8
 """oneDNN compiles a kernel for every row count (about 1 ms each); rows are filled up to a multiple, which is free."""
+SIZES = (*range(1, FEW_ROWS + 1), *range(2 * FEW_ROWS, 193, ROW_STEP))
+"""The row counts that are multiplied."""
 
 
 def default_mode(device: torch.device, dtype: torch.dtype) -> LinearMode:

@@ -36,7 +36,8 @@ class LiveCost:
     def observe(self, forward: Forward, seconds: float) -> None:
         """A forward took `seconds`, its logits included."""
         points = self._measured.body.rows
-        point = points[min(bisect_left(points, forward.rows), len(points) - 1)]
+        rows = self._measured.filled(forward.rows)
+        point = points[min(bisect_left(points, rows), len(points) - 1)]
         ratios = self._ratios.setdefault(point, deque(maxlen=MEMORY))
         ratios.append(seconds / self._measured.seconds(forward.rows, forward.context, max(1, forward.logit_rows)))
         self._n += 1

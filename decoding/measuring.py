@@ -24,7 +24,7 @@ LONG_CONTEXT = 3584
 """Slots added to them to see what a row pays for each."""
 MANY = 32
 """Rows with which that is measured: enough to see it."""
-FORMAT = 2
+FORMAT = 3
 """Changes with what is measured and how, so that no file of another version is read."""
 
 
@@ -33,7 +33,7 @@ def cost_model(runner: Runner) -> CostModel:
     path = _path(runner)
     known = _load(path)
     if known is not None:
-        return known
+        return replace(known, sizes=runner.row_sizes)
     model = _measure(runner)
     _save(path, model)
     return model
@@ -46,7 +46,7 @@ def forget_cost(runner: Runner) -> None:
 
 
 def _measure(runner: Runner) -> CostModel:
-    cache = KVCache(CONTEXT + LONG_CONTEXT + POINTS[-1])
+    cache = runner.new_cache(CONTEXT + LONG_CONTEXT + POINTS[-1])
     runner.prefill(cache, [1 + i % 50 for i in range(min(CONTEXT, runner.max_context // 2))])
     short = cache.length
     hidden = torch.zeros(POINTS[-1], runner.hidden_size, dtype=runner.dtype, device=runner.device)
@@ -68,7 +68,7 @@ def _measure(runner: Runner) -> CostModel:
     _lengthen(cache, LONG_CONTEXT)
     body(n)
     per_key = max(0.0, fastest(body, n) - before) / (n * LONG_CONTEXT)
-    return replace(measured, body=measured.body.less(per_key * short), per_key=per_key)
+    return replace(measured, body=measured.body.less(per_key * short), per_key=per_key, sizes=runner.row_sizes)
 
 
 def _lengthen(cache: KVCache, n: int) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lookstruct.decoding.attention import Mask, TreeMask, attend_by_tree, attending
 from lookstruct.decoding.cache import GROWTH, KVCache
-from lookstruct.decoding.linear import LinearMode, default_mode, use_few_row_kernels
+from lookstruct.decoding.linear import SIZES, LinearMode, default_mode, use_few_row_kernels
 from lookstruct.decoding.twin import twin_of
 from lookstruct.schemas.errors import ModelUnsupported
 
@@ -84,6 +84,11 @@ class Runner:
         """Positions the model was made for; a very large number where it does not say."""
         config: Any = self.model.config.get_text_config(decoder=True)
         return int(getattr(config, "max_position_embeddings", None) or 1 << 30)
+
+    @property
+    def row_sizes(self) -> tuple[int, ...]:
+        """The row counts that forwards are filled up to, ascending; () where any count is taken as it is."""
+        return SIZES if self.linear_mode == "few-rows" else ()
 
     @property
     def logit_blocks(self) -> tuple[int, ...]:

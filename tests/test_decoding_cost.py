@@ -116,3 +116,11 @@ def test_a_curve_of_a_busy_hour_is_found_out() -> None:
     for _ in range(2 * EVERY):
         slower.observe(Forward(1, 0, 1, 1), 3.0)
     assert not slower.is_belied, "a machine that is busy now does not mean that it was idle by mistake"
+
+
+def test_rows_that_are_filled_up_cost_what_the_full_size_costs() -> None:
+    cost = CostModel(Curve((1, 16, 24), (1.0, 2.0, 4.0)), Curve((1,), (0.0,)), sizes=(1, 8, 16, 24))
+    assert cost.seconds(9) == cost.seconds(16)
+    assert cost.seconds(17) == cost.seconds(24)
+    assert cost.seconds(16) < cost.seconds(17)
+    assert cost.seconds(100) > cost.seconds(24), "larger ones are taken as they are"

@@ -17,7 +17,7 @@ from lookstruct.decoding.cache import GROWTH, KVCache
 from lookstruct.decoding.linear import LinearMode
 from lookstruct.decoding.runner import Rows, Runner
 from lookstruct.decoding.static.answers import Answers
-from lookstruct.decoding.static.buckets import rows_bucket
+from lookstruct.decoding.static.buckets import ROWS, rows_bucket
 from lookstruct.decoding.static.cache import StaticCache
 from lookstruct.decoding.static.capture import Capture, capture_for
 from lookstruct.decoding.static.inputs import Inputs
@@ -48,6 +48,11 @@ class StaticRunner(Runner):
     def new_cache(self, capacity: int = GROWTH) -> StaticCache:
         """See `Runner.new_cache`."""
         return StaticCache(capacity, self._capture)
+
+    @property
+    def row_sizes(self) -> tuple[int, ...]:
+        """See `Runner.row_sizes`: those with a captured forward."""
+        return ROWS
 
     @torch.no_grad()
     def hidden(self, cache: KVCache, rows: Rows) -> torch.Tensor:
