@@ -29,6 +29,7 @@ class Runs:
     def __init__(self, folder: Path, to: str, n_pages: int, ledger: str | None = None) -> None:
         self.folder, self.to = folder, to
         self.ledger = ledger or f"sqlite:///{folder}/ledger.db"
+        folder.mkdir(exist_ok=True)
         self.beats = folder / "beats"
         self.beats.touch()
         (folder / "pages").mkdir()
@@ -39,8 +40,7 @@ class Runs:
         """A batch in a process of its own; it goes on with the last one if there is one."""
         new = ["list.txt", "--schema", batch_stub.SCHEMA, "--to", self.to]
         old = ["--resume", "last", *arguments]
-        has_run = self.ledger.startswith("postgresql") or Path(self.ledger.removeprefix("sqlite:///")).exists()
-        what = old if has_run and self.has_run() else new
+        what = old if self.has_run() else new
         environment = {
             **os.environ,
             "LOOKSTRUCT_STUB_S": "0.01",
@@ -180,3 +180,16 @@ def test_a_run_belongs_to_one_process_at_a_time(tmp_path: Path) -> None:
     assert b"is being worked on" in err
     first.kill()
     first.communicate()
+
+
+def test_two_batches_share_a_ledger_and_a_file(tmp_path: Path) -> None:
+    both = [Runs(tmp_path / name, str(tmp_path / "out.jsonl"), 25) for name in ("a", "b")]
+    ledger = f"sqlite:///{tmp_path}/ledger.db"
+    for runs in both:
+        runs.ledger = ledger
+    processes = [runs.start() for runs in both]
+    for process in processes:
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, err.decode()
+    prices = sorted(row["price"] for row in read_jsonl(both[0].to))
+    assert prices == sorted([number + 0.5 for number in range(25)] * 2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -39,7 +40,7 @@ class Appender:
         return self._own
 
     def _append(self, data: bytes) -> int:
-        with self._path.open("a+b", buffering=0) as file:
+        with self._path.open("a+b", buffering=0) as file, _alone(file):
             end = file.seek(0, os.SEEK_END)
             if data and end and _last_byte(self._path) != b"\n":
                 data = b"\n" + data
@@ -55,7 +56,7 @@ class Appender:
         """How many pieces stand behind `start` already; half a piece at the file's end is cut off."""
         if not self._path.exists():
             return 0
-        with self._path.open("r+b") as file:
+        with self._path.open("r+b") as file, _alone(file):
             file.seek(start)
             tail = file.read()
             n_found, end = find_pieces(tail, pieces)
@@ -80,6 +81,19 @@ def find_pieces(tail: bytes, pieces: Sequence[bytes]) -> tuple[int, int]:
         else:
             at = tail.find(b"\n", at) + 1 or len(tail)
     return n_found, len(tail)
+
+
+@contextmanager
+def _alone(file: IO[bytes]) -> Iterator[None]:
+    """Other processes that add to the file wait meanwhile; the lock ends with the open file."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with suppress(OSError):  # some network file systems have no locks
+        fcntl.flock(file, fcntl.LOCK_EX)
+    yield
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
