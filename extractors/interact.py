@@ -16,9 +16,9 @@ from playwright.async_api import Page as Tab
 
 from lookstruct.extractors.consent import ACCEPT, MOST_CHARS, NAMES, REJECT, TOPIC
 from lookstruct.extractors.folds import open_folds
-from lookstruct.extractors.keeper import KEEPER
 from lookstruct.extractors.neterrors import first_line
 from lookstruct.extractors.options import FetchOptions
+from lookstruct.extractors.scrolled import KEEPER
 from lookstruct.extractors.traffic import Traffic
 from lookstruct.extractors.waits import settle
 from lookstruct.schemas.errors import UsageError
