@@ -57,7 +57,7 @@ class Extractor:
         load_reader: Callable[[], Reader] | None = None,
     ) -> None:
         self.settings = _settings(settings, {"name": model, "device": device, "dtype": dtype})
-        _check_sources(self.settings)
+        _check_names(self.settings)
         self._flow = Flow(
             open_source or partial(_open_browser, self.settings),
             load_reader or partial(_load_reader, self.settings),
@@ -155,8 +155,12 @@ def _settings(settings: Settings | None, model: Mapping[str, str | None]) -> Set
     return settings.model_copy(update={"model": ModelSettings(**{**settings.model.model_dump(), **given})})
 
 
-def _check_sources(settings: Settings) -> None:
-    """UsageError for a draft source that nobody knows: now, not after the page was fetched and the model loaded."""
+def _check_names(settings: Settings) -> None:
+    """UsageError for a draft source or a profile that nobody knows: now, not after the model was loaded."""
+    if settings.model.profile != "auto":
+        from lookstruct.pipeline.profiles import check_profile
+
+        check_profile(settings.model.profile)
     if settings.decode.sources:
         from lookstruct.decoding.sources import find_source
 
@@ -174,6 +178,7 @@ def _load_reader(settings: Settings) -> Reader:
     from lookstruct.decoding.certificate import certify
     from lookstruct.decoding.engine import Engine
     from lookstruct.decoding.loading import load_model
+    from lookstruct.pipeline.profiles import choose_profile
     from lookstruct.pipeline.reader import Reader
 
     wanted = settings.model
@@ -190,6 +195,7 @@ def _load_reader(settings: Settings) -> Reader:
     return Reader(
         engine,
         loaded.tokenizer,
+        profile=choose_profile(wanted.profile, wanted.name),
         options=settings.decode.options(),
         max_page_tokens=settings.prompt.max_page_tokens,
         max_chunks=settings.prompt.max_chunks,

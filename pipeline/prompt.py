@@ -7,27 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lookstruct.pipeline.describe import describe
 from lookstruct.pipeline.plaintext import PlainText
-from lookstruct.pipeline.view import PageView, Remark, show, worth_showing
+from lookstruct.pipeline.profiles.general import GENERAL
+from lookstruct.pipeline.view import PageView, Remark, worth_showing
 from lookstruct.schemas.document import Span
 from lookstruct.schemas.errors import ContextOverflow
 
 if TYPE_CHECKING:
+    from lookstruct.pipeline.profiles.base import Profile
     from lookstruct.schemas.document import Block, Document
     from lookstruct.schemas.loader import Schema
 
-TASK = """Read the web page below and fill in the fields of one {name}. Copy each value exactly from the page. If the \
-page does not give a value, write null; never guess.
-
-Fields:
-{fields}
-
-Web page:
-"""
-REMINDER = """
-
-End of the page. Now fill in the fields listed at the top, as JSON. A field that the page does not mention is null."""
 OWN_DATA = "\n\nData that the page carries about itself:\n"
 PLAIN_CUE = "\n\nRecord as JSON:\n"
 """What opens the answer of a model without a chat template."""
@@ -61,11 +51,12 @@ class Frame:
 
 
 class Prompter:
-    """Builds prompts for one tokenizer."""
+    """Builds prompts for one tokenizer, in the words of a profile (`pipeline/profiles`)."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, profile: Profile = GENERAL) -> None:
         self._plain = PlainText(tokenizer)
-        self.frame = chat_frame(tokenizer) if getattr(tokenizer, "chat_template", None) else plain_frame(tokenizer)
+        self._profile = profile
+        self.frame = frame_of(tokenizer, profile)
 
     def build(
         self,
@@ -81,12 +72,12 @@ class Prompter:
         `remarks` are shown in their places on the page, `own_data`, what the page says about itself, behind it.
         ContextOverflow if the schema alone leaves no room for a page.
         """
-        prefix, own = self._prefix(schema), self._own(own_data)
+        prefix, own, end = self._prefix(schema), self._own(own_data), self.end(schema)
         fits = self.fits(document, schema, budget, max_page_tokens, remarks, own_data)
         blocks = worth_showing(document)
         kept = cut_to_fit(blocks, fits)
-        view = show(document, kept, remarks=remarks, links=wants_links(schema.grammar_schema))
-        ids = (*prefix, *self._plain.ids(view.text), *own, *self.frame.after)
+        view = self._profile.view(document, kept, remarks=remarks, links=wants_links(schema.grammar_schema))
+        ids = (*prefix, *self._plain.ids(view.text), *own, *end)
         return Prompt(ids, len(prefix), view, _n_chars(blocks) - _n_chars(kept))
 
     def fits(
@@ -104,18 +95,22 @@ class Prompter:
         `share` 4 gives them a quarter of the page's room.
         """
         n_prefix = len(self._prefix(schema))
-        room = budget - n_prefix - len(self._own(own_data)) - len(self.frame.after)
+        room = budget - n_prefix - len(self._own(own_data)) - len(self.end(schema))
         if room < MIN_PAGE_TOKENS:
             raise ContextOverflow(
                 f"The question for {schema.name} takes {n_prefix} of {budget} tokens and leaves no room for the "
                 "page; use a model with a longer context, a smaller schema, or a smaller --max-new-tokens."
             )
-        room, links = min(room, max_page_tokens) // share, wants_links(schema.grammar_schema)
-        return lambda blocks: self._holds(show(document, blocks, remarks=remarks, links=links).text, room)
+        room, links, view = min(room, max_page_tokens) // share, wants_links(schema.grammar_schema), self._profile.view
+        return lambda blocks: self._holds(view(document, blocks, remarks=remarks, links=links).text, room)
 
     def _prefix(self, schema: Schema) -> tuple[int, ...]:
         """What every prompt for a schema begins with."""
-        return (*self.frame.before, *self._plain.ids(task_text(schema)))
+        return (*self.frame.before, *self._plain.ids(self._profile.before(schema)))
+
+    def end(self, schema: Schema) -> tuple[int, ...]:
+        """What follows the page."""
+        return (*self._plain.ids(self._profile.after(schema)), *self.frame.after)
 
     def _own(self, data: str) -> tuple[int, ...]:
         return tuple(self._plain.ids(OWN_DATA + data)) if data else ()
@@ -123,11 +118,6 @@ class Prompter:
     def _holds(self, text: str, room: int) -> bool:
         """Whether `text` takes at most `room` tokens; one far too long is not even counted."""
         return len(text) <= room * MAX_CHARS_PER_TOKEN and len(self._plain.ids(text)) <= room
-
-
-def task_text(schema: Schema) -> str:
-    """The question, the same for every page."""
-    return TASK.format(name=schema.name, fields=describe(schema.json_schema))
 
 
 def wants_links(schema: Any) -> bool:
@@ -166,22 +156,35 @@ def _n_chars(blocks: Sequence[Block]) -> int:
     return sum(len(block.span) for block in blocks)
 
 
-def chat_frame(tokenizer: Any) -> Frame:
+def frame_of(tokenizer: Any, profile: Profile) -> Frame:
+    """What stands around a user's turn: the profile's own marks, the model's chat template, or a completion prompt."""
+    if profile.turn is not None:
+        opened, closed = profile.turn
+        return Frame((*_bos(tokenizer), *_template_ids(tokenizer, opened)), _template_ids(tokenizer, closed))
+    if getattr(tokenizer, "chat_template", None):
+        return chat_frame(tokenizer, profile.system)
+    return Frame(_bos(tokenizer), _template_ids(tokenizer, PLAIN_CUE))
+
+
+def chat_frame(tokenizer: Any, system: str | None = None) -> Frame:
     """The model's own chat template around one user turn, thinking switched off where the template can."""
+    first = [{"role": "system", "content": system}] if system else []
     rendered = str(
         tokenizer.apply_chat_template(
-            [{"role": "user", "content": MARK}], tokenize=False, add_generation_prompt=True, enable_thinking=False
+            [*first, {"role": "user", "content": MARK}],
+            tokenize=False,
+            add_generation_prompt=True,
+            enable_thinking=False,
         )
     )
     before, _, after = rendered.partition(MARK)
-    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, REMINDER + _without_thought(after)))
+    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, _without_thought(after)))
 
 
-def plain_frame(tokenizer: Any) -> Frame:
-    """A completion prompt, for base models: a BOS token where the tokenizer begins texts with one, and a cue."""
+def _bos(tokenizer: Any) -> tuple[int, ...]:
+    """A BOS token where the tokenizer begins texts with one."""
     bos = tokenizer.bos_token_id
-    before = (bos,) if bos is not None and bos in tokenizer("")["input_ids"] else ()
-    return Frame(before, _template_ids(tokenizer, REMINDER + PLAIN_CUE))
+    return (bos,) if bos is not None and bos in tokenizer("")["input_ids"] else ()
 
 
 def _without_thought(opening: str) -> str:

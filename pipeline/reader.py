@@ -21,6 +21,7 @@ from lookstruct.pipeline.chunks.resuming import resumed
 from lookstruct.pipeline.evidence import evidence_in, evidence_of
 from lookstruct.pipeline.leaves import escape
 from lookstruct.pipeline.metadata.differences import differences, flagged
+from lookstruct.pipeline.profiles.general import GENERAL
 from lookstruct.pipeline.prompt import Prompter
 from lookstruct.pipeline.question import Facts, MetadataUse, ask, facts_of, own_data, remarks_for
 from lookstruct.pipeline.validate import check, parse
@@ -30,6 +31,7 @@ from lookstruct.schemas.record import Record
 if TYPE_CHECKING:
     from lookstruct.decoding.certificate import Certificate
     from lookstruct.pipeline.chunks.cutting import Fits
+    from lookstruct.pipeline.profiles.base import Profile
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
 
@@ -61,7 +63,7 @@ class Decoder(Protocol):
 
 
 class Reader:
-    """Reads records from documents with one model.
+    """Reads records from documents with one model, which is asked in the words of `profile`.
 
     A page of more than `max_page_tokens` is read in chunks, at most `max_chunks` of them. `free` lets values that the
     schema holds to the page be written freely, `metadata` says what the page's own metadata is used for. `certify`
@@ -74,6 +76,7 @@ class Reader:
         decoder: Decoder,
         tokenizer: Any,
         *,
+        profile: Profile = GENERAL,
         options: Options | None = None,
         max_page_tokens: int = 8192,
         max_chunks: int = 16,
@@ -83,7 +86,7 @@ class Reader:
         certify: Callable[..., Certificate] | None = None,
     ) -> None:
         self._decoder = decoder
-        self._prompter = Prompter(tokenizer)
+        self._prompter = Prompter(tokenizer, profile)
         self._options = options or Options()
         self._max_page_tokens = max_page_tokens
         self._max_chunks = max_chunks

@@ -35,6 +35,11 @@ class ModelSettings(Group):
         Literal["auto", "float32", "bfloat16", "float16", "float64"],
         Flag("--dtype", "DTYPE"),
     ] = Field(default="auto", description="auto, float32, bfloat16 or float16; auto is bfloat16 on cuda, else float32.")
+    profile: Annotated[str, Flag("--profile", "NAME")] = Field(
+        default="auto",
+        description="How the model is asked: general, schematron, nuextract, nuextract-1.5 or readerlm-v2; auto goes by "
+        "its name.",
+    )
     attn_implementation: str | None = Field(
         default=None, description="eager, sdpa or flex_attention; None lets it choose."
     )
