@@ -39,8 +39,7 @@ class Answers:
         def work() -> None:
             self._device.copy_(masked_argmax(head(inputs.hidden), self._bits.device))
 
-        self._work: Callable[[], None] | None = None
-        self._capture = lambda: capture(work, [inputs.hidden, self._bits.device, self._device])
+        self._work = capture(work, [inputs.hidden, self._bits.device, self._device])
 
     @torch.no_grad()
     def ask(self, masks: Sequence[Bitmask | None]) -> Told:
@@ -54,12 +53,10 @@ class Answers:
             if mask is not None:
                 bits[row] = mask
         self._bits.send()
-        if self._work is None:
-            self._work = self._capture()
         self._work()
         self._host.copy_(self._device, non_blocking=True)
         if self._device.device.type == "cuda":
-            torch.cuda.current_stream(self._device.device).synchronize()
+            torch.cuda.synchronize(self._device.device)
         tokens, logprobs, margins, plain = self._host.numpy().copy()
         return Told(tokens.astype(np.int64), logprobs, margins, plain.astype(np.int64))
 
@@ -68,8 +65,8 @@ def masked_argmax(logits: torch.Tensor, bits: torch.Tensor) -> torch.Tensor:
     """float64 [4, n] as in `Told`, from logits [n, width] and int32 bits [n, ceil(width / 32)]; ids are exact in it."""
     rows = logits.to(torch.promote_types(logits.dtype, torch.float32))
     width = rows.shape[1]
-    ids = torch.arange(width, device=rows.device)
-    allowed = (bits.index_select(1, ids >> 5) >> (ids & 31).to(torch.int32)) & 1
+    ids = torch.arange(width, device=rows.device, dtype=torch.int32)
+    allowed = (bits.index_select(1, ids >> 5) >> (ids & 31)) & 1
     masked = rows.masked_fill(allowed == 0, -torch.inf)
     top = masked.topk(2, dim=-1).values.double()
     return torch.stack(

@@ -137,5 +137,5 @@ class _Moves:
     def _send(self, start: int, rows: Sequence[int]) -> None:
         slots = self._slots.writable()
         slots[:] = range(start, start + self._n)
-        slots[0, : len(rows)] += [row - i for i, row in enumerate(rows)]
+        slots[0, : len(rows)] = [start + row for row in rows]
         self._slots.send()

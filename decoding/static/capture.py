@@ -20,7 +20,7 @@ WARM_UPS = 2
 
 def capture_for(device: torch.device) -> Capture:
     """CUDA graphs on a GPU, the work as it is elsewhere."""
-    return as_cuda_graph if device.type == "cuda" else as_it_is
+    return CudaGraphs(device) if device.type == "cuda" else as_it_is
 
 
 def as_it_is(work: Work, tensors: Sequence[torch.Tensor]) -> Work:  # noqa: ARG001  there is nothing to capture
@@ -28,16 +28,26 @@ def as_it_is(work: Work, tensors: Sequence[torch.Tensor]) -> Work:  # noqa: ARG0
     return work
 
 
-def as_cuda_graph(work: Work, tensors: Sequence[torch.Tensor]) -> Work:
-    """Record the launches of `work` once and repeat them as one; raises RuntimeError if it waits for the device."""
-    with torch.cuda.device(tensors[0].device):
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(WARM_UPS):
+class CudaGraphs:
+    """Records the launches of a work once and repeats them as one; RuntimeError if the work waits for the device.
+
+    All graphs share the memory for what they make and drop: work leaves its results in tensors made outside of it.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, work: Work, tensors: Sequence[torch.Tensor]) -> Work:  # noqa: ARG002  addresses are enough
+        """Run `work` a few times on a side stream, as captures ask for, then record it."""
+        with torch.cuda.device(self._device):
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for _ in range(WARM_UPS):
+                    work()
+            torch.cuda.current_stream().wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=self._pool):
                 work()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            work()
-    return graph.replay
+        return graph.replay
