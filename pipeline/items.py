@@ -16,39 +16,53 @@ _MOST_CHARS = 200
 _LABEL_CHARS = 32
 _VALUE_CHARS = 80
 _STEP = r"(?:step|étape|etape|schritt|paso|passo|passaggio|stap|steg|trin|krok|vaihe)"
-_NUMBERED = re.compile(rf"{_STEP}\s*\d{{1,2}}(?!\d)\s*[.:)–-]*\s*|\d{{1,2}}[.)]\s+(?=\D)", re.IGNORECASE)
+_NUMBERED = re.compile(rf"{_STEP}\s*\d{{1,2}}(?!\d)\s*[.:)–-]*\s*", re.IGNORECASE)
 _LONE_STEP = re.compile(rf"{_STEP}\s*\d{{1,2}}\s*[.:)–-]?", re.IGNORECASE)
 _LONE_NUMBER = re.compile(r"(\d{1,2})[.)]?")
 
 
 def split_items(document: Document, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
-    """Runs of block numbers that are one list item which begins with an amount: `2 1/2 cups` above `flour`.
+    """Runs of block numbers that are one item which begins with an amount: `2 1/2 cups` above `flour`.
 
-    Only runs of two to four blocks, short altogether; such an item reads as one line.
+    Such an item reads as one line. In a list it has two to four blocks, short altogether; outside lists two that share
+    an element, beside another such pair.
     """
+    runs = _runs([_item(block) for block in blocks])
+    items = [run for run in runs if _is_one_item(document, [blocks[number] for number in run])]
+    starts, ends = {run[0] for run in items}, {run[-1] for run in items}
+    listed = {run for run in items if blocks[run[0]].kind is BlockKind.LIST_ITEM}
+    paired = {run for run in items if len(run) == 2 and (run[-1] + 1 in starts or run[0] - 1 in ends)}
+    return [run for run in items if run in listed | paired]
+
+
+def _runs(owners: Sequence[str | None]) -> list[tuple[int, ...]]:
+    """Numbers of neighbours that have the same owner, run by run."""
     runs: list[list[int]] = []
-    for number, block in enumerate(blocks):
-        item = _item(block)
-        if runs and item is not None and item == _item(blocks[runs[-1][-1]]) and runs[-1][-1] == number - 1:
+    for number, owner in enumerate(owners):
+        if runs and owner is not None and owner == owners[number - 1]:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return [tuple(run) for run in runs if _is_one_item(document, [blocks[number] for number in run])]
+    return [tuple(run) for run in runs]
 
 
 def _item(block: Block) -> str | None:
-    """The DOM path of the list item that a block is in; None for other blocks."""
+    """The DOM path of the list item that a block is in, of the element around a paragraph; None for other blocks."""
+    steps = block.dom_path.split(" > ")
+    if block.kind is BlockKind.PARAGRAPH:
+        return " > ".join(steps[:-1])
     if block.kind is not BlockKind.LIST_ITEM:
         return None
-    steps = block.dom_path.split(" > ")
     last = max((at for at, step in enumerate(steps) if step == "li" or step.startswith("li:")), default=None)
     return None if last is None else " > ".join(steps[: last + 1])
 
 
 def _is_one_item(document: Document, parts: Sequence[Block]) -> bool:
-    n_chars = sum(len(part.span) for part in parts)
-    begins = _AMOUNT.fullmatch(parts[0].span.of(document.text)) is not None
-    return 2 <= len(parts) <= _MOST_PARTS and n_chars <= _MOST_CHARS and begins
+    if not 2 <= len(parts) <= _MOST_PARTS or sum(len(part.span) for part in parts) > _MOST_CHARS:
+        return False
+    first, second = (part.span.of(document.text) for part in parts[:2])
+    in_list = parts[0].kind is BlockKind.LIST_ITEM
+    return _AMOUNT.fullmatch(first) is not None and (in_list or not second[0].isdigit())
 
 
 def labelled_values(document: Document, blocks: Sequence[Block]) -> frozenset[int]:
@@ -69,10 +83,10 @@ def _is_pair(document: Document, label: Block, value: Block) -> bool:
 
 
 def unnumbered(line: str) -> str:
-    """A line without the number that a list has put before it.
+    """A line without the words that only count it.
 
-    >>> unnumbered("Step 2Preheat the oven."), unnumbered("1) Whisk."), unnumbered("2 eggs")
-    ('Preheat the oven.', 'Whisk.', '2 eggs')
+    >>> unnumbered("Step 2Preheat the oven."), unnumbered("2. Whisk."), unnumbered("Step 3")
+    ('Preheat the oven.', '2. Whisk.', 'Step 3')
     """
     found = _NUMBERED.match(line)
     return (line[found.end() :] or line) if found else line

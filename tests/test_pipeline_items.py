@@ -50,6 +50,12 @@ def test_a_number_that_counts_a_step_is_no_line_and_no_part_of_one() -> None:
     assert lines("<p>Step 1 Whisk.</p><p>Step 2Bake.</p>") == ("Whisk.", "Bake.")
 
 
+def test_amounts_in_boxes_of_their_own_are_joined_where_several_stand_together() -> None:
+    row = "<div><div>250 g</div><div>curd</div></div>"
+    assert lines(f"<section>{row}{row.replace('curd', 'flour')}</section>") == ("250 g curd", "250 g flour")
+    assert lines(f"<section>{row}<p>Mix.</section>") == ("250 g", "curd", "Mix.")
+
+
 def test_sizes_one_under_the_other_stay_lines() -> None:
     assert lines("<ul><li>1</li><li>2</li><li>3</li></ul>") == ("1", "2", "3")
 
