@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from threading import get_ident
 from typing import IO, Any
+
+import psutil
 
 from lookstruct.schemas.errors import SinkError
 from lookstruct.schemas.record import Record
@@ -83,6 +86,15 @@ def write_stdout(text: str) -> None:
 def part_of(path: Path) -> Path:
     """Where a file is written before it takes its place: in the same folder, hidden, one for each thread."""
     return path.resolve().with_name(f".{path.name}.{os.getpid()}.{get_ident()}.part")
+
+
+def remove_dead_parts(path: Path) -> None:
+    """Removes what processes that were killed left of `path` half written."""
+    named = re.compile(rf"\.{re.escape(path.name)}\.(\d+)\.\d+\.part")
+    for other in path.resolve().parent.iterdir():
+        found = named.fullmatch(other.name)
+        if found and not psutil.pid_exists(int(found[1])):
+            other.unlink(missing_ok=True)
 
 
 def _unwritable(path: Path, exc: OSError) -> SinkError:

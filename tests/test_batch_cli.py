@@ -342,6 +342,28 @@ def test_runs_are_listed_the_newest_first(extract: Run) -> None:
     assert first.endswith("first.jsonl")
 
 
+@pytest.mark.parametrize("to", ["again.jsonl", "again.csv", "again.json", "sqlite:///again.db"])
+def test_a_run_is_exported_to_another_sink(extract: Run, source: batch_stub.Source, to: str) -> None:
+    batch(extract, "--to", "out.jsonl")
+    source.fetched.clear()
+    assert extract("runs", "export", "last", "--to", to).code == 0
+    assert source.fetched == []
+    if to == "again.jsonl":
+        assert [json.loads(line) for line in Path(to).read_text().splitlines()] == ALL
+    elif to.startswith("sqlite"):
+        assert sorted(prices_in("sqlite:///again.db")) == [record["price"] for record in ALL]
+    else:
+        assert Path(to).read_text().count("Lamp") == N
+
+
+def test_a_run_that_is_removed_is_forgotten_and_its_output_stays(extract: Run) -> None:
+    batch(extract, "--to", "out.jsonl")
+    run = extract("runs", "list").out.split()[0]
+    assert extract("runs", "remove", run).code == 0
+    assert extract("runs", "list").out == ""
+    assert lines_of("out.jsonl") == ALL
+
+
 class Terminal(io.StringIO):
     """A standard error that people look at."""
 

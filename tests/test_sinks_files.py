@@ -162,6 +162,13 @@ def test_a_full_disk_is_a_storage_error_and_keeps_what_was_there(
     assert os.listdir(tmp_path) == [name]
 
 
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".out.json.999999999.1.part").write_text("[")
+    (tmp_path / f".out.json.{os.getpid()}.1.part").write_text("[")
+    keep(tmp_path / "out.json", entry())
+    assert sorted(os.listdir(tmp_path)) == [f".out.json.{os.getpid()}.1.part", "out.json"]
+
+
 def test_half_a_write_on_a_full_disk_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "out.jsonl"
     keep(path, entry(0))

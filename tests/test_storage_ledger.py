@@ -13,7 +13,7 @@ from lookstruct.pipeline.storage.owner import is_alive, own_name
 from lookstruct.pipeline.storage.run import Costs, Counts, PageRow, Run, Spec
 from lookstruct.schemas.errors import FetchTimeout, StorageError, UsageError
 
-SPEC = Spec("a: str", {"type": "object"}, "/tmp/out.jsonl", {"decode": {"seed": "1"}})
+SPEC = Spec("a: str", "Record", {"type": "object"}, "/tmp/out.jsonl", {"decode": {"seed": "1"}})
 PAGES = [PageRow(number, f"https://a.example/{number}", number + 1) for number in range(5)]
 COSTS = Costs(20, 12, 3, 0.5, 0.25)
 DEAD = f"{os.uname().nodename}:999999999:1.00"

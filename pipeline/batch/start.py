@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import make_url
@@ -47,7 +48,7 @@ def begin(
     _check_alone(ledger, to, settings.output.options())
     position = sink.prepare()
     kept = {**flags, "output": {**flags.get("output", {}), "to": to}}
-    run = ledger.create(Spec(schema, chosen.json_schema, to, kept), pages.pages, position)
+    run = ledger.create(Spec(schema, chosen.name, chosen.json_schema, to, kept), pages.pages, position)
     return Started(run, chosen, sink, position, pages.n_duplicates)
 
 
@@ -76,6 +77,19 @@ def take_up(
     if retry:
         ledger.retry_failed(run.id)
     return Started(ledger.find(run.id), chosen, sink, position, pages.n_duplicates)
+
+
+def export(ledger: Ledger, run: Run, settings: Settings) -> None:
+    """Writes all results of a run, in the order of its list, to the sink that the settings name.
+
+    The schema is taken as it was when the run began, wherever it stood.
+    """
+    schema = replace(load_schema(dict(run.spec.json_schema), lenient=True), name=run.spec.name)
+    with closing(open_sink(settings.output.to, schema, settings.output.options())) as sink:
+        position = sink.prepare()
+        for entry in ledger.entries(run.id):
+            position = sink.write([entry], position)
+        sink.finish(ledger.entries(run.id))
 
 
 def absolute(to: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lookstruct.pipeline.output import check_writable, part_of
+from lookstruct.pipeline.output import check_writable, part_of, remove_dead_parts
 from lookstruct.pipeline.sinks.entry import Entry
 from lookstruct.pipeline.sinks.sink import SinkOptions
 from lookstruct.schemas.errors import SinkError, StorageError
@@ -42,6 +42,7 @@ class WholeFile:
     def prepare(self) -> str:
         """SinkError if the file could not be written, or has to be merged with and cannot be read."""
         check_writable(self._path)
+        remove_dead_parts(self._path)
         if self._key is not None and self._has_content:
             for value in self._read(self._path):
                 self._key(value)

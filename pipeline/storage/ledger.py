@@ -236,6 +236,15 @@ class Ledger:
                 for row in connection.execute(wanted)
             ]
 
+    def remove(self, run: Run) -> None:
+        """Forgets a run, results and all; UsageError while a process works on it."""
+        if run.owner is not None and is_alive(run.owner):
+            raise UsageError(f"The run {run.id} is being worked on ({run.owner}); stop it first.")
+        with self._begin() as connection:
+            for table in (results, pages):
+                connection.execute(sa.delete(table).where(table.c.run == run.id))
+            connection.execute(sa.delete(runs).where(runs.c.id == run.id))
+
     def close(self) -> None:
         """Closes the connections."""
         self._engine.dispose()
@@ -269,6 +278,7 @@ def _bring_back(connection: Connection, run: str) -> None:
 def _spec_columns(spec: Spec) -> dict[str, Any]:
     return {
         "schema": spec.schema,
+        "name": spec.name,
         "json_schema": json.dumps(spec.json_schema),
         "sink": spec.sink,
         "flags": json.dumps(spec.flags),
@@ -276,7 +286,7 @@ def _spec_columns(spec: Spec) -> dict[str, Any]:
 
 
 def _run(row: Row[Any]) -> Run:
-    spec = Spec(row.schema, json.loads(row.json_schema), row.sink, json.loads(row.flags))
+    spec = Spec(row.schema, row.name, json.loads(row.json_schema), row.sink, json.loads(row.flags))
     return Run(row.id, spec, row.state, row.started_at, row.finished_at, row.position, row.owner)
 
 

@@ -11,6 +11,7 @@ runs = sa.Table(
     metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("schema", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
     sa.Column("json_schema", sa.Text, nullable=False),
     sa.Column("sink", sa.Text, nullable=False),
     sa.Column("flags", sa.Text, nullable=False),

@@ -15,11 +15,12 @@ from lookstruct.pipeline.storage.database import shown_url
 class Spec:
     """What a run does, fixed when it begins.
 
-    `schema` is the text that names it, `json_schema` what that meant. `flags` are the options given on the command
-    line, by group and name: a resumed run gets them again.
+    `schema` is the text that names it, `name` and `json_schema` what that meant. `flags` are the options given on the
+    command line, by group and name: a resumed run gets them again.
     """
 
     schema: str
+    name: str
     json_schema: Mapping[str, Any]
     sink: str
     flags: Mapping[str, Any] = field(default_factory=dict)
