@@ -34,14 +34,15 @@ class Account:
 
     def allowance(self, cost: CostModel, pending: int, context: int) -> float:
         """The most that the next forward may cost: the bound holds even if none of its drafts comes true."""
-        plain = self.plain + cost.seconds(pending, context)
-        return (1 + RATE) * plain + CREDIT * cost.seconds(1, context) - self.spent
+        plain = self.plain + cost.seconds(pending, context, 0)
+        return (1 + RATE) * plain + CREDIT * cost.seconds(1, context, 0) - self.spent
 
-    def book(self, cost: CostModel, forward: Forward, choices: int) -> None:
-        """`forward` was run, and `choices` tokens came of it that were not forced."""
-        self.spent += cost.seconds(forward.rows, forward.context, max(1, forward.logit_rows))
-        first = cost.seconds(forward.pending, forward.context)
-        self.plain += first + max(0, choices - 1) * cost.seconds(1, forward.context)
+    def book(self, cost: CostModel, forward: Forward, choices: int, wide: int) -> None:
+        """`forward` was run; `choices` tokens came of it that were not forced, `wide` of them from all logits."""
+        self.spent += cost.seconds(forward.rows, forward.context, forward.logit_rows)
+        first = cost.seconds(forward.pending, forward.context, 0)
+        self.plain += first + max(0, choices - 1) * cost.seconds(1, forward.context, 0)
+        self.plain += wide * cost.logits(1)
 
     @property
     def speed_up(self) -> float:

@@ -39,7 +39,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CostModel:
-    """t(rows, context, logit rows) = correction(rows) * (body(rows) + per_key * rows * context + head(logit rows)).
+    """t(rows, context, logit rows) = correction(rows) * (body(rows) + per_key * rows * context) + head(logit rows).
 
     `body` is what a forward costs behind no context, `per_key` what one row pays for each committed token;
     `correction` is what later forwards taught (`live_cost.py`). Rows are filled up to one of `sizes` (ascending) where
@@ -64,7 +64,11 @@ class CostModel:
     def seconds(self, rows: int, context: int = 0, logit_rows: int = 1) -> float:
         """Estimated wall-clock seconds of one forward and the logits looked at."""
         rows = self.filled(rows)
-        return self.correction(rows) * (self.body(rows) + self.per_key * rows * context + self.head(logit_rows))
+        return self.correction(rows) * (self.body(rows) + self.per_key * rows * context) + self.logits(logit_rows)
+
+    def logits(self, rows: int) -> float:
+        """Estimated seconds of `rows` rows of logits over the whole vocabulary."""
+        return self.correction(rows) * self.head(rows) if rows else 0.0
 
     @staticmethod
     def assumed(slope: float = 0.03) -> CostModel:

@@ -186,7 +186,7 @@ class Decoder:
             window.learn(*verdicts.extra_argmax(window.asked))
         walked = walk(sequence, tree, verdicts)
         forward = Forward(len(pending), sequence.cache.length, len(rows.token_ids), verdicts.n_logit_rows)
-        self._book(sequence, forward, walked.choices, clock.lap("model_s"))
+        self._book(sequence, forward, walked, clock.lap("model_s"))
         kept = [*range(len(pending)), *(len(pending) + node for node in walked.nodes)]
         self._judge.commit(sequence, [rows.token_ids[i] for i in kept], kept)
         clock.lap("cache_s")
@@ -217,10 +217,10 @@ class Decoder:
         limit = sequence.account.allowance(self.cost, n_pending, context) if bounded else inf
         return Budget(self.cost, n_pending, context, None, limit)
 
-    def _book(self, sequence: Sequence, forward: Forward, choices: int, seconds: float) -> None:  # noqa: ARG002
+    def _book(self, sequence: Sequence, forward: Forward, walked: Walked, seconds: float) -> None:  # noqa: ARG002
         """Keep the sequence's account, where there is a curve to keep it by; the forward took `seconds`."""
         if self._cost is not None:
-            sequence.account.book(self.cost, forward, choices)
+            sequence.account.book(self.cost, forward, walked.choices, walked.wide)
 
     @property
     def cost(self) -> CostModel:
@@ -280,9 +280,9 @@ class Engine(Decoder):
         if self._live is not None and self._live.is_belied:
             forget_cost(self.runner)
 
-    def _book(self, sequence: Sequence, forward: Forward, choices: int, seconds: float) -> None:
+    def _book(self, sequence: Sequence, forward: Forward, walked: Walked, seconds: float) -> None:
         """See `Decoder._book`; a curve of this machine is corrected by the way."""
-        super()._book(sequence, forward, choices, seconds)
+        super()._book(sequence, forward, walked, seconds)
         if self._live is not None:
             self._live.observe(forward, seconds)
             self._cost = self._live.model

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from lookstruct.decoding.head import narrow_ids
 from lookstruct.decoding.logit_blocks import LogitBlocks
 from lookstruct.decoding.prefix import PrefixPool
 from lookstruct.decoding.runner import Rows, Runner
@@ -59,10 +60,14 @@ class ModelVerdicts:
 
     def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:  # noqa: ARG002
         """See `Verdicts.choose`."""
+        mask = sequence.mask()
+        ids = narrow_ids(mask, self._runner.width)
+        few = None if ids is None else self._runner.logits_among(self._hidden[node - ROOT], ids)
+        if few is not None:
+            return sequence.sampler.choose_among(_precise(few), ids, sequence.n_generated, sequence.ids)
         if rows := self._blocks.needed(node):
             index = torch.tensor([row - ROOT for row in rows], device=self._hidden.device)
             self._logits.update(zip(rows, self._runner.logits(self._hidden[index]), strict=True))
-        mask = sequence.mask()
         return sequence.sampler.choose(self._logits[node], mask, sequence.n_generated, sequence.ids)
 
     @property
@@ -76,3 +81,8 @@ class ModelVerdicts:
         index = torch.tensor([0, *(first + r for r in rows)], device=self._hidden.device)
         root, *answers = self._runner.logits(self._hidden[index]).argmax(-1).tolist()
         return answers, root
+
+
+def _precise(row: torch.Tensor) -> torch.Tensor:
+    """The row in at least float32, as the sampler takes it."""
+    return row.to(torch.promote_types(row.dtype, torch.float32))

@@ -39,7 +39,7 @@ class LiveCost:
         rows = self._measured.filled(forward.rows)
         point = points[min(bisect_left(points, rows), len(points) - 1)]
         ratios = self._ratios.setdefault(point, deque(maxlen=MEMORY))
-        ratios.append(seconds / self._measured.seconds(forward.rows, forward.context, max(1, forward.logit_rows)))
+        ratios.append(seconds / self._measured.seconds(forward.rows, forward.context, forward.logit_rows))
         self._n += 1
         if self._n % EVERY == 0:
             self.model = replace(self._measured, correction=self._correction())

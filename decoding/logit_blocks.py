@@ -1,6 +1,7 @@
 """Which rows' logits to compute when the walk needs some: a few likely ones together, since one alone costs as much.
 
-A row of logits is a product with the whole vocabulary. Rows behind which the grammar leaves no choice need none.
+A row of logits is a product with the whole vocabulary. Rows behind which the grammar leaves no choice need none, and
+where it leaves few tokens (`head.py`) each row is cheap on its own.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class LogitBlocks:
         """The rows to compute now that `node` is looked at, itself first; none if it is known already."""
         if node in self._known:
             return []
-        likely = [n for n in self._tree.likely_rows(node) if n == node or not self._is_passed(n)]
+        likely = [n for n in self._tree.likely_rows(node) if n == node or self._tree.nodes[n].wide]
         start = self._p(node)
         expected = sum(self._p(n) / start for n in likely)
         size = next((size for size in self._sizes if size >= expected), self._sizes[-1])
@@ -37,8 +38,3 @@ class LogitBlocks:
 
     def _p(self, node: int) -> float:
         return 1.0 if node == ROOT else self._tree.nodes[node].p
-
-    def _is_passed(self, node: int) -> bool:
-        """Whether the token behind `node` is forced, so that the walk passes it without a look."""
-        child = self._tree.first_child(node)
-        return child is not None and self._tree.nodes[child].gain == 0.0

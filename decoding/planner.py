@@ -16,6 +16,7 @@ from math import inf
 from lookstruct.decoding.calibration import Calibration
 from lookstruct.decoding.constraint import Constraint
 from lookstruct.decoding.cost import CostModel
+from lookstruct.decoding.head import is_narrow
 from lookstruct.decoding.sources.base import Draft
 from lookstruct.decoding.tree import ROOT, DraftTree, Node
 from lookstruct.decoding.vocabulary import Vocabulary
@@ -81,7 +82,7 @@ class Planner:
         while growth.heap and len(tree) < limit and -growth.heap[0][0] >= FLOOR:
             growth.take(max_depth)
         if budget.nodes is None:
-            tree.cut(_best_size(tree, budget))
+            tree.cut(_best_size(tree, budget, root))
         return tree
 
     def _start(self, offer: Offer, recent: Sequence[int]) -> Branch:
@@ -129,6 +130,7 @@ class _Growth:
                 0.0 if candidate.forced else candidate.p,
                 constraint,
                 best.offer.source,
+                wide=constraint is None or not is_narrow(constraint.mask()),
             )
         )
         if not eos and candidate.depth < max_depth:
@@ -210,13 +212,15 @@ def _decayed(branch: Branch) -> float:
     return branch.weight * (branch.offer.q if branch.at else 1.0)
 
 
-def _best_size(tree: DraftTree, budget: Budget) -> int:
+def _best_size(tree: DraftTree, budget: Budget, root: Constraint | None) -> int:
     """How many nodes give the most expected tokens per second; 0 means plain autoregressive decoding."""
     cost = budget.cost
-    best, best_rate, choices = 0, 1.0 / cost.seconds(budget.pending, budget.context, 1), 1.0
+    looked = float(root is None or not is_narrow(root.mask()))  # rows of logits to be computed
+    choices, best, best_rate = 1.0, 0, 1.0 / cost.seconds(budget.pending, budget.context, round(looked))
     for size, node in enumerate(tree.nodes, start=1):
         choices += node.gain
-        seconds = cost.seconds(budget.pending + size, budget.context, round(choices))
+        looked += node.p * node.wide
+        seconds = cost.seconds(budget.pending + size, budget.context, round(looked))
         if seconds <= budget.limit_s and choices / seconds > best_rate:
             best, best_rate = size, choices / seconds
     return best

@@ -11,6 +11,7 @@ from collections.abc import Sequence as Seq
 
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.engine import Decoder
+from lookstruct.decoding.head import is_narrow
 from lookstruct.decoding.logit_blocks import LogitBlocks
 from lookstruct.decoding.runner import Rows
 from lookstruct.decoding.sampler import Choice
@@ -56,7 +57,8 @@ class RecordedVerdicts:
 
     def choose(self, sequence: Sequence, node: int, path: list[int]) -> Choice:  # noqa: ARG002
         """The recorded token at this position."""
-        self._blocks.needed(node)
+        if not is_narrow(sequence.mask()):
+            self._blocks.needed(node)
         return Choice(self._token_ids[sequence.n_generated], 0.0, float("inf"))
 
     @property

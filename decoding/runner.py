@@ -7,7 +7,7 @@ What a model does is tried, not looked up: at the first use two tiny forwards te
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lookstruct.decoding.attention import Mask, TreeMask, attend_by_tree, attending
 from lookstruct.decoding.cache import GROWTH, KVCache
+from lookstruct.decoding.head import Head, heads
 from lookstruct.decoding.linear import SIZES, LinearMode, default_mode, use_few_row_kernels
 from lookstruct.decoding.twin import twin_of
 from lookstruct.schemas.errors import ModelUnsupported
@@ -129,6 +130,11 @@ class Runner:
         """Logits [k, width] of hidden states [k, hidden_size]."""
         return self._head(hidden)
 
+    @torch.no_grad()
+    def logits_among(self, hidden: torch.Tensor, ids: NDArray[np.int64]) -> torch.Tensor | None:
+        """Logits [len(ids)] of one hidden state [hidden_size]; None where single rows of the head cannot be read."""
+        return self._head.among(hidden, ids) if self._head.is_plain else None
+
     def prefill(self, cache: KVCache, token_ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Append the KV of `token_ids` in chunks; computes no logits. Stops between chunks when `cancelled()`."""
         for start in range(0, len(token_ids), PREFILL_CHUNK):
@@ -139,7 +145,7 @@ class Runner:
             cache.commit(chunk, range(len(chunk)))
 
     @cached_property
-    def _head(self) -> Callable[[torch.Tensor], torch.Tensor]:
+    def _head(self) -> Head:
         """hidden -> logits, found by comparing with the model's own logits on two tokens."""
         linear: Any = self._twin.get_output_embeddings()
         config: Any = self.model.config.get_text_config(decoder=True)
@@ -147,7 +153,7 @@ class Runner:
         with torch.no_grad():
             ids = torch.tensor([[1, 2]], device=self.device)
             reference = self.model(input_ids=ids, use_cache=False).logits[0].float()
-            for head in _heads(linear, config):
+            for head in heads(linear, config):
                 if torch.allclose(head(hidden).float(), reference, rtol=2e-2, atol=2e-2 * float(reference.std())):
                     return head
         raise ModelUnsupported(
@@ -190,19 +196,3 @@ def _cache_keyword(base: Any) -> str:
     """transformers renames `past_key_values` to `cache` between 5.17 and 5.40."""
     names = inspect.signature(base.forward).parameters
     return "cache" if "cache" in names else "past_key_values"
-
-
-def _heads(linear: Any, config: Any) -> Iterator[Callable[[torch.Tensor], torch.Tensor]]:
-    """The ways in which known models turn hidden states into logits."""
-    yield lambda h: linear(h)
-    cap = getattr(config, "final_logit_softcapping", None)
-    if cap:
-        yield lambda h: torch.tanh(linear(h) / cap) * cap
-    for name, sign in (("logit_scale", 1), ("logits_scaling", -1)):
-        scale = getattr(config, name, None)
-        if scale:
-            yield _scaled(linear, float(scale) ** sign)
-
-
-def _scaled(linear: Any, factor: float) -> Callable[[torch.Tensor], torch.Tensor]:
-    return lambda h: linear(h) * factor

@@ -50,7 +50,12 @@ class Sampler:
 
         `logits` is one row, shape [width], any float dtype and device; it is not changed.
         """
-        row, ids = _restrict(logits, mask)
+        return self.choose_among(*_restrict(logits, mask), position, prefix)
+
+    def choose_among(
+        self, row: torch.Tensor, ids: NDArray[np.int64] | None, position: int, prefix: Sequence[int]
+    ) -> Choice:
+        """`choose` with the allowed logits `row` and the `ids` they belong to (None: all, forbidden ones at -inf)."""
         if self._penalised:
             row = _penalise(row, ids, prefix, self._options.repetition_penalty)
         return _greedy(row, ids) if self._greedy else self._draw(row, ids, position)

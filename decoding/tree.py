@@ -21,6 +21,7 @@ class Node:
 
     `p` is the estimated probability that the walk reaches it; `constraint` the grammar's state after it (None without
     a grammar, and after an end-of-sequence token); `gain` is `p`, or 0 for a forced token, which would come for free.
+    `wide` says whether choosing what follows takes the logits of the whole vocabulary.
     """
 
     token: int
@@ -30,6 +31,7 @@ class Node:
     gain: float
     constraint: Constraint | None
     origin: str
+    wide: bool = True
 
 
 @dataclass(slots=True)
@@ -38,7 +40,6 @@ class DraftTree:
 
     nodes: list[Node] = field(default_factory=list)
     children: dict[tuple[int, int], int] = field(default_factory=dict)
-    _first: dict[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -48,7 +49,6 @@ class DraftTree:
         assert (node.parent, node.token) not in self.children, "one child per token"
         self.nodes.append(node)
         self.children[(node.parent, node.token)] = len(self.nodes) - 1
-        self._first.setdefault(node.parent, len(self.nodes) - 1)
         return len(self.nodes) - 1
 
     def child(self, parent: int, token: int) -> int | None:
@@ -57,10 +57,8 @@ class DraftTree:
 
     def cut(self, size: int) -> None:
         """Keep the first `size` nodes."""
-        for index, node in enumerate(self.nodes[size:], start=size):
+        for node in self.nodes[size:]:
             del self.children[(node.parent, node.token)]
-            if self._first.get(node.parent) == index:
-                del self._first[node.parent]
         del self.nodes[size:]
 
     def path(self, index: int) -> list[int]:
@@ -70,10 +68,6 @@ class DraftTree:
             found.append(index)
             index = self.nodes[index].parent
         return found[::-1]
-
-    def first_child(self, parent: int) -> int | None:
-        """The likeliest node under `parent`, None where the tree ends."""
-        return self._first.get(parent)
 
     def likely_rows(self, index: int) -> list[int]:
         """`index` and the nodes that will most likely be looked at after it: its best descendants, likeliest first."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lookstruct.decoding.constraint import single_bit
+from lookstruct.decoding.head import is_narrow
 from lookstruct.decoding.runner import Rows
 from lookstruct.decoding.sampler import Choice
 from lookstruct.decoding.sequence import Sequence
@@ -60,21 +61,26 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk committed: the accepted `nodes`, how many `tokens` came (bonus included), how many not forced."""
+    """What a walk committed: the accepted `nodes`, how many `tokens` came (bonus included).
+
+    `choices` of them were not forced, `wide` of these took the logits of the whole vocabulary.
+    """
 
     nodes: list[int]
     tokens: int
     choices: int
+    wide: int
 
 
 def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
     """Commit tokens along the tree until the model leaves it or the sequence ends."""
-    node, accepted, tokens, choices = ROOT, list[int](), 0, 0
+    node, accepted, tokens, choices, wide = ROOT, list[int](), 0, 0, 0
     while True:
         mask = sequence.mask()
         forced = None if mask is None else single_bit(mask)
         if forced is None:
             choices += 1
+            wide += not is_narrow(mask)
             chosen = verdicts.choose(sequence, node, accepted)
             choice = sequence.affordable(chosen)
             forced = None if choice is chosen else choice.token
@@ -89,4 +95,4 @@ def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
             accepted.append(child)
             node = child
         if ended or child is None:
-            return Walked(accepted, tokens, choices)
+            return Walked(accepted, tokens, choices, wide)

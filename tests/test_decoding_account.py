@@ -29,7 +29,7 @@ def test_before_anything_was_saved_one_forward_may_be_lost() -> None:
 def test_what_good_drafts_save_may_be_spent() -> None:
     cost = CostModel(Curve((1, 11), (1.0, 2.0)), Curve((1,), (0.0,)))
     account = Account()
-    account.book(cost, Forward(1, 0, 11, 1), choices=10)
+    account.book(cost, Forward(1, 0, 11, 1), choices=10, wide=0)
     assert account.spent == pytest.approx(2.0)
     assert account.plain == pytest.approx(10.0)
     assert account.speed_up == pytest.approx(5.0)
@@ -41,7 +41,7 @@ def test_who_keeps_to_the_allowance_keeps_the_bound(steps: list[tuple[int, int]]
     cost, account = CURVES[name], Account()
     for wanted, choices in steps:
         rows = next(n for n in range(1 + wanted, 0, -1) if n == 1 or cost.seconds(n) <= account.allowance(cost, 1, 0))
-        account.book(cost, Forward(1, 0, rows, 1), choices)
+        account.book(cost, Forward(1, 0, rows, 1), choices, choices)
         assert account.spent <= (1 + RATE) * account.plain + CREDIT * cost.seconds(1) + 1e-9
 
 

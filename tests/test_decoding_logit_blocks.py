@@ -6,10 +6,10 @@ from lookstruct.decoding.logit_blocks import LogitBlocks
 from lookstruct.decoding.tree import ROOT, DraftTree, Node
 
 
-def chain(*probabilities: float, forced: tuple[int, ...] = ()) -> DraftTree:
+def chain(*probabilities: float, narrow: tuple[int, ...] = ()) -> DraftTree:
     tree = DraftTree()
     for i, p in enumerate(probabilities):
-        tree.add(Node(10 + i, i - 1, i + 1, p, 0.0 if i in forced else p, None, "page"))
+        tree.add(Node(10 + i, i - 1, i + 1, p, p, None, "page", wide=i not in narrow))
     return tree
 
 
@@ -32,8 +32,8 @@ def test_an_unlikely_chain_is_computed_a_little_at_a_time() -> None:
     assert blocks.n_rows == 4
 
 
-def test_rows_before_a_forced_token_are_not_computed() -> None:
-    blocks = LogitBlocks(chain(0.9, 0.9, 0.9, 0.9, forced=(1, 2)), (2, 4, 16))
+def test_rows_behind_which_few_tokens_are_legal_are_not_computed() -> None:
+    blocks = LogitBlocks(chain(0.9, 0.9, 0.9, 0.9, narrow=(0, 1)), (2, 4, 16))
     assert blocks.needed(ROOT) == [ROOT, 2, 3]
 
 
