@@ -46,6 +46,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _tried("browser", _browse)
     yield _tried("decoder", _decode)
     yield from _models()
+    yield Finding("advice", _advice())
     yield _tried("run", lambda: _run(settings))
 
 
@@ -135,6 +136,20 @@ def _models() -> Iterator[Finding]:
         waiting = "installed, converted at its first use" if model.installed else fix
         state = f"ready in {model.folder}" if model.folder else waiting
         yield Finding("model", f"{model.spec} ({model.title}): {state}")
+
+
+def _advice() -> str:
+    """Which model this machine has the memory for."""
+    from lookstruct.decoding.loading import choose_device
+    from lookstruct.decoding.memory import free_bytes
+    from lookstruct.pipeline.recommend import recommend
+
+    device = choose_device("auto")
+    gpu_gb = free_bytes(device) / 1e9 if device.type == "cuda" else None
+    choice = recommend(free_bytes() / 1e9, gpu_gb)
+    if choice is None:
+        return "too little memory is free for any model: close programs, or use a machine with 4 GB free"
+    return f"use {choice.flags} here ({choice.remark}; needs about {choice.needs_gb:g} GB)"
 
 
 def _run(settings: Settings) -> str:

@@ -26,8 +26,9 @@ def test_when_all_works_every_finding_is_ok_and_the_record_is_right(monkeypatch:
     load = reader(Decoder('{"name": "Brass lamp", "price": 45.5}'), tiny.tokenizer(), meta={"model": "tiny"})
     findings = with_model(monkeypatch, lambda _: load())
     names = [finding.name for finding in findings]
-    assert names == ["software", "machine", "browser", "decoder", "model", "model", "run"]
-    assert [finding.exit_code for finding in findings] == [0] * 7
+    assert names == ["software", "machine", "browser", "decoder", "model", "model", "advice", "run"]
+    assert [finding.exit_code for finding in findings] == [0] * 8
+    assert findings[6].text.startswith("use --model ")
     assert findings[-1].text.startswith("tiny read a page right: 12 tokens in 3 forwards")
     assert "torch 2." in findings[0].text
     assert '{"ok": ' in findings[3].text
