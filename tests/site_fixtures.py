@@ -20,6 +20,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 from aiohttp import web
+from pdf_maker import make_pdf
 
 from lookstruct.extractors import Fetcher, FetchOptions
 
@@ -137,6 +138,24 @@ async def _item(request: web.Request) -> web.Response:
     return web.json_response({"name": "Oak table", "price": "249.00"})
 
 
+async def _document(request: web.Request) -> web.Response:
+    """A PDF for ann alone, a text, a Markdown file, a mail with its type, and a PDF to be saved."""
+    name = request.match_info["name"]
+    pdf = make_pdf([[(50, 50, 12, "Tea"), (300, 50, 12, "3.50")]])
+    body, kind = {
+        "a.pdf": (pdf, "application/pdf"),
+        "ann.pdf": (pdf, "application/pdf"),
+        "saved": (pdf, "application/octet-stream"),
+        "a.txt": (b"Tea    3.50", "text/plain"),
+        "a.md": (b"# Tea\n\n3.50", "text/markdown"),
+        "mail": (b"From: a@a.example\nSubject: Tea\n\n3.50", "message/rfc822"),
+    }[name]
+    if name == "ann.pdf" and request.cookies.get("who") != "ann":
+        return web.Response(status=403, text="no")
+    headers = {"Content-Disposition": "attachment; filename=saved.pdf"} if name == "saved" else {}
+    return web.Response(body=body, content_type=kind, headers=headers)
+
+
 async def _secret(request: web.Request) -> web.Response:
     """For ann with the password s@fe: only."""
     if request.headers.get("Authorization") != "Basic " + b64encode(b"ann:s@fe:").decode():
@@ -214,6 +233,7 @@ def application(site: Site) -> web.Application:
             web.get("/api/item", _item),
             web.get("/header", _agent),
             web.get("/api/shelf", _shelf),
+            web.get("/document/{name}", _document),
             web.get("/secret", _secret),
             web.get("/told", _told),
             web.get("/listing", _listing),
