@@ -33,6 +33,8 @@ class Run:
     decode_s: float
     overhead_s: float = 0.0
     forced: int = 0
+    margins: tuple[float, ...] = ()
+    peak_bytes: int = 0
 
     @property
     def tokens_per_forward(self) -> float:
@@ -77,6 +79,7 @@ def ours(name: str, engine: Engine, options: Options) -> Arm:
             stats.decode_s,
             stats.draft_s + stats.grammar_s + stats.cache_s,
             stats.forced_tokens,
+            tuple(made.margins),
         )
 
     return run

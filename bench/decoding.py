@@ -14,16 +14,21 @@ import json
 import platform
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
 
 from bench.arms import Arm, Run, our_arms, ours, outlines_arm, prompt_lookup_arm
-from bench.questions import cases, chosen
+from bench.llama_cpp import NAME as LLAMA_CPP
+from bench.llama_cpp import llama_cpp_arm
+from bench.memory import peak_bytes, reset_peak
+from bench.plots import draw
+from bench.questions import Case, cases, chosen
 from lookstruct.decoding.engine import Engine
 from lookstruct.decoding.loading import load_model
+from lookstruct.decoding.request import Options
 
 BASE = "autoregressive"
 
@@ -38,12 +43,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write every run there")
+    parser.add_argument("--plots", type=Path, help="draw the runs into this folder")
     args = parser.parse_args(argv)
     pages = chosen(args.pages.split(",") if args.pages else None, args.half)
     runs = compare(pages, args.model, args.dtype, args.arms.split(";") if args.arms else None, args.repeats)
     sys.stdout.write(f"{hardware()}; model {args.model}, dtype {args.dtype}\n\n{table(runs)}\n")
+    sys.stdout.writelines(f"{line}\n" for line in divergences(runs))
     if args.json:
         args.json.write_text(json.dumps([asdict(run) for run in runs]), encoding="utf-8")
+    if args.plots:
+        draw(runs, args.plots)
 
 
 def compare(pages: Sequence[object], model: str, dtype: str, names: Sequence[str] | None, repeats: int) -> list[Run]:
@@ -53,10 +62,13 @@ def compare(pages: Sequence[object], model: str, dtype: str, names: Sequence[str
     engine.cost  # noqa: B018  measured before the clock runs
     arms = _arms(engine, loaded, names)
     runs: list[Run] = []
-    for case in cases(pages, loaded.tokenizer):  # type: ignore[arg-type]
+    questions = list(cases(pages, loaded.tokenizer))  # type: ignore[arg-type]
+    _warm_up(engine, questions[0])
+    for case in questions:
         for _ in range(repeats):
             for name, arm in arms.items():
-                run = arm(case)
+                reset_peak()
+                run = replace(arm(case), peak_bytes=peak_bytes())
                 runs.append(run)
                 sys.stderr.write(
                     f"{run.page:18} {name:30} {len(run.token_ids):5} tokens {run.forwards:5} forwards "
@@ -65,10 +77,19 @@ def compare(pages: Sequence[object], model: str, dtype: str, names: Sequence[str
     return runs
 
 
+def _warm_up(engine: Engine, case: Case) -> None:
+    """Kernels are compiled and memory is touched before the first arm is timed."""
+    for mode in ("auto", "autoregressive"):
+        options = Options(mode=mode, max_new_tokens=24)  # type: ignore[arg-type]
+        engine.generate(case.question.prompt.ids, grammar=case.question.grammar, options=options)
+
+
 def _arms(engine: Engine, loaded: object, names: Sequence[str] | None) -> Mapping[str, Arm]:
     arms: dict[str, Arm] = {name: ours(name, engine, options) for name, options in our_arms().items()}
     arms["outlines + transformers"] = outlines_arm(loaded)  # type: ignore[arg-type]
     arms["transformers prompt lookup"] = prompt_lookup_arm(loaded, engine)  # type: ignore[arg-type]
+    if names is not None and LLAMA_CPP in names:
+        arms[LLAMA_CPP] = llama_cpp_arm(loaded.name)  # type: ignore[attr-defined]
     unknown = set(names or ()) - set(arms)
     if unknown:
         raise SystemExit(f"no such arms: {', '.join(sorted(unknown))}; there are {', '.join(arms)}")
@@ -77,26 +98,65 @@ def _arms(engine: Engine, loaded: object, names: Sequence[str] | None) -> Mappin
 
 def table(runs: Sequence[Run]) -> str:
     """Medians over pages, one row an arm, in Markdown."""
-    head = "| arm | pages | identical | tokens/forward | nodes/forward | prefill s | decode s | page s | decode speed-up | overhead |"  # noqa: E501
-    lines = [head, "|" + "---|" * 10]
+    lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+    base = _by_page([run for run in runs if run.arm == BASE])
     for arm in dict.fromkeys(run.arm for run in runs):
         mine = _by_page([run for run in runs if run.arm == arm])
-        base = _by_page([run for run in runs if run.arm == BASE])
-        shared = [page for page in mine if page in base]
-        same = sum(mine[page].token_ids == base[page].token_ids for page in shared)
-        ratios = [base[page].decode_s / mine[page].decode_s for page in shared]
-        values = list(mine.values())
-        lines.append(
-            f"| {arm} | {len(values)} | {same}/{len(shared)} "
-            f"| {statistics.median(v.tokens_per_forward for v in values):.2f} "
-            f"| {statistics.median(v.nodes / max(1, v.forwards) for v in values):.1f} "
-            f"| {statistics.median(v.prefill_s for v in values):.2f} "
-            f"| {statistics.median(v.decode_s for v in values):.2f} "
-            f"| {statistics.median(v.prefill_s + v.decode_s for v in values):.2f} "
-            f"| {f'{statistics.median(ratios):.2f}x' if ratios else '-'} "
-            f"| {statistics.median(100 * v.overhead_s / v.decode_s for v in values):.1f}% |"
-        )
+        lines.append(f"| {arm} | {' | '.join(_cells(mine, base))} |")
     return "\n".join(lines)
+
+
+COLUMNS = (
+    "arm",
+    "pages",
+    "identical",
+    "tokens",
+    "forwards",
+    "tokens/forward",
+    "nodes/forward",
+    "prefill s",
+    "decode s",
+    "page s",
+    "decode speed-up, median",
+    "least",
+    "overhead",
+    "peak memory",
+)
+
+
+def _cells(mine: Mapping[str, Run], base: Mapping[str, Run]) -> Iterator[str]:
+    """The cells of one arm, the arm's name aside."""
+    runs = list(mine.values())
+    shared = [page for page in mine if page in base]
+    yield f"{len(runs)}"
+    yield f"{sum(mine[page].token_ids == base[page].token_ids for page in shared)}/{len(shared)}"
+    yield f"{sum(len(run.token_ids) for run in runs)}"
+    yield f"{sum(run.forwards for run in runs)}"
+    yield f"{_median(run.tokens_per_forward for run in runs):.2f}"
+    yield f"{_median(run.nodes / max(1, run.forwards) for run in runs):.1f}"
+    yield f"{_median(run.prefill_s for run in runs):.2f}"
+    yield f"{_median(run.decode_s for run in runs):.2f}"
+    yield f"{_median(run.prefill_s + run.decode_s for run in runs):.2f}"
+    ratios = [base[page].decode_s / mine[page].decode_s for page in shared]
+    yield f"{_median(ratios):.2f}x" if ratios else "-"
+    yield f"{min(ratios):.2f}x" if ratios else "-"
+    yield f"{_median(100 * run.overhead_s / run.decode_s for run in runs):.1f}%"
+    yield f"{max(run.peak_bytes for run in runs) / 1e6:.0f} MB"
+
+
+def _median(values: Iterable[float]) -> float:
+    return statistics.median(values)
+
+
+def divergences(runs: Sequence[Run]) -> Iterator[str]:
+    """Where an arm of ours left the base's tokens, a line each: page, token, the base's masked top-2 margin there."""
+    base = _by_page([run for run in runs if run.arm == BASE])
+    for run in runs:
+        if not run.margins or run.page not in base or run.token_ids == base[run.page].token_ids:
+            continue
+        pairs = zip(run.token_ids, base[run.page].token_ids, strict=False)
+        at = next((i for i, (one, other) in enumerate(pairs) if one != other), 0)
+        yield f"{run.page}, {run.arm}: first difference at token {at}, margin {base[run.page].margins[at]:.2e}"
 
 
 def _by_page(runs: Sequence[Run]) -> dict[str, Run]:

@@ -166,6 +166,7 @@ class Decoder:
             sources=tuple(sequence.origins),
             pieces=tuple(self.vocabulary.token_bytes[token] for token in stats.token_ids),
             steps=tuple(sequence.steps),
+            margins=tuple(sequence.margins),
         )
 
     def prefill(self, sequence: Sequence, cancel: Callable[[], bool] = lambda: False) -> None:

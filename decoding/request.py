@@ -101,7 +101,8 @@ class Completion:
 
     `logprobs` holds one natural log-probability per token, in the masked distribution the token was chosen from
     (a forced token has 0.0); `sources` names per token who drafted it ("model" where nobody did, "forced"); `pieces`
-    are the tokens' bytes (none for a control token), `steps` the forwards.
+    are the tokens' bytes (none for a control token), `steps` the forwards, `margins` how far the best allowed
+    logit stood above the second (infinite for a forced token).
     """
 
     text: str
@@ -112,3 +113,4 @@ class Completion:
     sources: Sequence[str] = field(default_factory=tuple)
     pieces: Sequence[bytes] = field(default_factory=tuple)
     steps: Sequence[Step] = field(default_factory=tuple)
+    margins: Sequence[float] = field(default_factory=tuple)
