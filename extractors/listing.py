@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from dataclasses import dataclass
 
 from lxml import etree
 
@@ -17,26 +18,40 @@ MAX_BYTES = 50_000_000
 """The most that a sitemap may have by its standard, unpacked."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one document lists: pages, or further sitemaps."""
+
+    pages: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+
+
 def urls_of(data: bytes, name: str = "the list") -> tuple[str, ...]:
-    """The pages of a sitemap (plain or gzipped), an RSS or an Atom feed, in order; TargetError if it is none of them.
+    """The pages that a document lists; TargetError if it lists sitemaps, or nothing that we know.
 
     >>> urls_of(b"<urlset><url><loc> https://a.example/1 </loc></url></urlset>")
     ('https://a.example/1',)
     """
+    found = read_listing(data, name)
+    if found.sitemaps:
+        named = ", ".join(found.sitemaps[:3])
+        raise TargetError(f"{name} lists sitemaps, not pages; give one of these instead: {named}.")
+    return found.pages
+
+
+def read_listing(data: bytes, name: str = "the list") -> Listing:
+    """A sitemap (plain or gzipped), a list of sitemaps, an RSS or an Atom feed, in order; TargetError for all else."""
     root = _root(_unpacked(data, name), name)
     kind = _local(root)
     if kind == "sitemapindex":
-        named = ", ".join(_texts(root, "loc")[:3])
-        raise TargetError(f"{name} lists sitemaps, not pages; give one of these instead: {named}.")
-    found = {
-        "urlset": lambda: _texts(root, "loc"),
-        "rss": lambda: [url for item in _all(root, "item") for url in _texts(item, "link")],
-        "RDF": lambda: [url for item in _all(root, "item") for url in _texts(item, "link")],
-        "feed": lambda: [url for entry in _all(root, "entry") for url in _alternates(entry)],
-    }.get(kind)
-    if found is None:
-        raise TargetError(f"{name} begins with <{kind}>; a sitemap (<urlset>) or a feed (<rss>, <feed>) was expected.")
-    return tuple(found())
+        return Listing(sitemaps=tuple(_texts(root, "loc")))
+    if kind == "urlset":
+        return Listing(tuple(_texts(root, "loc")))
+    if kind in ("rss", "RDF"):
+        return Listing(tuple(url for item in _all(root, "item") for url in _texts(item, "link")))
+    if kind == "feed":
+        return Listing(tuple(url for entry in _all(root, "entry") for url in _alternates(entry)))
+    raise TargetError(f"{name} begins with <{kind}>; a sitemap (<urlset>) or a feed (<rss>, <feed>) was expected.")
 
 
 def looks_like_listing(data: bytes) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from lookstruct.extractors.target import Target
 from lookstruct.pipeline.flow import Watch
 from lookstruct.pipeline.sinks.entry import Entry, entry_of
 from lookstruct.pipeline.sinks.sink import RefusedEntry
@@ -108,7 +109,7 @@ class Batch:
     ) -> None:
         for page in left:
             try:
-                arrival: Arrival | Exception = await flow.arrive(page.target, Watch(), self.fetch)
+                arrival: Arrival | Exception = await flow.arrive(_target(page), Watch(), self.fetch)
             except Exception as exc:
                 arrival = exc
             await arrived.put((page, arrival))
@@ -139,6 +140,11 @@ class Batch:
     async def _deliver(self, position: str) -> str:
         """Hands the sink what it does not have yet; the new position."""
         return await asyncio.to_thread(deliver, self.ledger, self.run.id, self.sink, position)
+
+
+def _target(page: PageRow) -> Target | str:
+    """What is to be fetched; a page that no person named says who led to it."""
+    return page.target if page.via is None else Target("url", page.target, page.via)
 
 
 def deliver(ledger: Ledger, run: str, sink: Sink, position: str) -> str:

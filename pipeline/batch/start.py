@@ -44,7 +44,7 @@ def begin(
     chosen = load_schema(schema, lenient=settings.schemas.lenient)
     to = absolute(settings.output.to)
     sink = open_sink(to, chosen, settings.output.options())
-    pages = read_list(source)
+    pages = read_list(source, settings.fetch)
     _check_alone(ledger, to, settings.output.options())
     position = sink.prepare()
     kept = {**flags, "output": {**flags.get("output", {}), "to": to}}
@@ -69,7 +69,7 @@ def take_up(
     chosen = load_schema(run.spec.schema, lenient=settings.schemas.lenient)
     _check_same(run, chosen, absolute(settings.output.to))
     sink = open_sink(run.spec.sink, chosen, settings.output.options())
-    pages = read_list(source) if source is not None else Listed((), 0)
+    pages = read_list(source, settings.fetch) if source is not None else Listed((), 0)
     _check_alone(ledger, run.spec.sink, settings.output.options())
     ledger.claim(run, take_over=take_over)
     position = sink.prepare()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from lookstruct.extractors.listing import looks_like_listing, urls_of
+from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.target import resolve_target
 from lookstruct.pipeline.storage.run import PageRow
 from lookstruct.schemas.errors import TargetError
@@ -26,14 +29,17 @@ class Listed:
     n_duplicates: int
 
 
-def read_list(source: str) -> Listed:
-    """The pages that a file, or standard input for "-", lists; TargetError names every line that is no page.
+def read_list(source: str, options: FetchOptions | None = None) -> Listed:
+    """The pages that a file, standard input for "-", or a sitemap's URL lists; TargetError names lines that are none.
 
-    A plain list has a URL or a file a line; empty lines and those that begin with # are skipped.
+    A plain list has a URL or a file a line; empty lines and those that begin with # are skipped. A sitemap or a feed
+    may name URLs only.
     """
+    if source.lower().startswith(("http://", "https://")):
+        return _of_sitemap(_download(source, options or FetchOptions()), source, source)
     data, name = _read(source)
     if looks_like_listing(data):
-        return listed([(None, url) for url in urls_of(data, name)], name)
+        return _of_sitemap(urls_of(data, name), name, f"file:{name}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
@@ -41,11 +47,25 @@ def read_list(source: str) -> Listed:
     return listed(_lines(text), name)
 
 
+def _of_sitemap(urls: Sequence[str], name: str, via: str) -> Listed:
+    for url in urls:
+        if not url.lower().startswith(("http://", "https://")):
+            raise TargetError(f"{name} lists {url!r}, which is no web page; sitemaps and feeds may name URLs only.")
+    found = listed([(None, url) for url in urls], name)
+    return Listed(tuple(replace(page, via=via) for page in found.pages), found.n_duplicates)
+
+
+def _download(url: str, options: FetchOptions) -> Sequence[str]:
+    """What a sitemap on the web lists; from any thread, also one whose event loop runs."""
+    from lookstruct.extractors.listing_download import listed_at
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(listed_at(url, options))).result()
+
+
 def _read(source: str) -> tuple[bytes, str]:
     if source == "-":
         return sys.stdin.buffer.read(), "standard input"
-    if source.lower().startswith(("http://", "https://")):
-        raise TargetError(f"{source} is no file; save the list first, or pipe it into `extract batch -`.")
     try:
         return Path(source).read_bytes(), source
     except OSError as exc:

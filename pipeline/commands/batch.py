@@ -13,6 +13,7 @@ from lookstruct.pipeline.commands.options import Given, with_settings
 from lookstruct.pipeline.settings import (
     BatchSettings,
     DecodeSettings,
+    MemorySettings,
     ModelSettings,
     PromptSettings,
     SchemaSettings,
@@ -40,6 +41,7 @@ def add_to(app: typer.Typer) -> None:
     schemas=SchemaSettings,
     model=ModelSettings,
     prompt=PromptSettings,
+    memory=MemorySettings,
     decode=DecodeSettings,
     output=SinkSettings,
     batch=BatchSettings,
@@ -49,7 +51,7 @@ def batch(
     source: Annotated[
         str | None,
         typer.Argument(
-            metavar="LIST", help="A file with a URL or a file a line, a sitemap, a feed, or -.", show_default=False
+            metavar="LIST", help="A file with a URL or a file a line, a sitemap or feed (file or URL), or -.", show_default=False
         ),
     ] = None,
     *,
@@ -92,7 +94,7 @@ def batch(
         settings = given.settings(run.spec.flags) if run is not None else settings
         if settings.batch.report is not None:
             check_writable(settings.batch.report)
-        with Extractor(settings=settings) as extractor:
+        with Extractor(settings=settings.remembering()) as extractor:
             if run is None:
                 started = begin(ledger, source or "", schema or "", settings, given.flags)
             else:

@@ -13,7 +13,7 @@ import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +32,8 @@ MOST_DEATHS = 5
 """A page during which the process died this many times is not tried again."""
 A_TIME = 200
 """So many results are read at a time."""
+PAGE = (pages.c.number, pages.c.target, pages.c.line, pages.c.via)
+"""The columns that make a `PageRow`."""
 LAST = "last"
 """Names the latest run."""
 
@@ -90,7 +92,7 @@ class Ledger:
         with self._begin() as connection:
             known = set(connection.scalars(select(pages.c.target).where(pages.c.run == run)))
             new = [page for page in wanted if page.target not in known]
-            _add_pages(connection, run, [PageRow(len(known) + n, p.target, p.line) for n, p in enumerate(new)])
+            _add_pages(connection, run, [replace(page, number=len(known) + n) for n, page in enumerate(new)])
         return len(new)
 
     def find(self, run: str) -> Run:
@@ -146,7 +148,7 @@ class Ledger:
         return list(self._pages(run, "waiting"))
 
     def _pages(self, run: str, state: str) -> Iterator[PageRow]:
-        wanted = select(pages.c.number, pages.c.target, pages.c.line).where(pages.c.run == run, pages.c.state == state)
+        wanted = select(*PAGE).where(pages.c.run == run, pages.c.state == state)
         with self._begin() as connection:
             yield from (PageRow(*row) for row in connection.execute(wanted.order_by(pages.c.number)))
 
@@ -232,7 +234,7 @@ class Ledger:
         wanted = select(pages).where(pages.c.run == run, pages.c.state == "failed").order_by(pages.c.number)
         with self._begin() as connection:
             return [
-                Failure(PageRow(row.number, row.target, row.line), row.error_kind, row.error, row.attempts)
+                Failure(PageRow(row.number, row.target, row.line, row.via), row.error_kind, row.error, row.attempts)
                 for row in connection.execute(wanted)
             ]
 
@@ -261,7 +263,7 @@ def _change(connection: Connection, run: str, page: int, states: Sequence[str], 
 
 
 def _add_pages(connection: Connection, run: str, wanted: Sequence[PageRow]) -> None:
-    rows = [{"run": run, "number": p.number, "target": p.target, "line": p.line, "state": "waiting"} for p in wanted]
+    rows = [{"run": run, "state": "waiting", **asdict(page)} for page in wanted]
     if rows:
         connection.execute(insert(pages).values(attempts=0), rows)
 

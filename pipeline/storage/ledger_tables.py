@@ -29,6 +29,7 @@ pages = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("target", sa.Text, nullable=False),
     sa.Column("line", sa.Integer),
+    sa.Column("via", sa.Text),
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("error_kind", sa.Text),

@@ -46,11 +46,15 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """One page of a run: its number from 0, its target, and the line of the list that named it (None for a sitemap)."""
+    """One page of a run: its number from 0, its target, and the line of the list that named it.
+
+    `via` is the sitemap or feed that led to it, None where a person named it: what a page leads to must be public.
+    """
 
     number: int
     target: str
     line: int | None = None
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
