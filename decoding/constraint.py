@@ -79,7 +79,7 @@ class Constraint:
     `validate_tokens` would take (one canonical token), and a draft must not smuggle another in.
     """
 
-    __slots__ = ("_forced", "_mask", "_matcher", "_words", "meter")
+    __slots__ = ("_forced", "_mask", "_matcher", "_n_allowed", "_words", "meter")
 
     def __init__(self, matcher: llguidance.LLMatcher, words: int, meter: Meter | None = None) -> None:
         self.meter = meter or Meter()
@@ -87,6 +87,7 @@ class Constraint:
         self._words = words
         self._mask: Bitmask | None = None
         self._forced: int | None = None
+        self._n_allowed = 0
 
     @property
     def finished(self) -> bool:
@@ -107,7 +108,8 @@ class Constraint:
             if self._matcher.is_error():
                 raise SchemaError(f"The grammar engine gave up: {self._matcher.get_error()}.")
             self._mask = mask[0]
-            self._forced = single_bit(self._mask)
+            self._n_allowed = n_bits(self._mask)
+            self._forced = single_bit(self._mask) if self._n_allowed == 1 else None
             self.meter.seconds += perf_counter() - start
         return self._mask
 
@@ -115,6 +117,12 @@ class Constraint:
         """The one id the grammar leaves, or None where there is a choice."""
         self.mask()
         return self._forced
+
+    @property
+    def n_allowed(self) -> int:
+        """How many ids may come next."""
+        self.mask()
+        return self._n_allowed
 
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
@@ -161,6 +169,15 @@ def has_bit(mask: Bitmask, token: int) -> bool:
     True
     """
     return bool((int(mask[token >> 5]) >> (token & 31)) & 1)
+
+
+def n_bits(mask: Bitmask) -> int:
+    """How many bits are set.
+
+    >>> n_bits(np.array([3, -1], np.int32))
+    34
+    """
+    return int(np.bitwise_count(mask.view(np.uint32)).sum())
 
 
 def single_bit(mask: Bitmask) -> int | None:

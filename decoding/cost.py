@@ -61,6 +61,12 @@ class CostModel:
         at = bisect_left(self.sizes, rows)
         return self.sizes[at] if at < len(self.sizes) else rows
 
+    @property
+    def stops(self) -> tuple[int, ...]:
+        """The row counts, ascending, between which a forward's seconds are a straight line or a step."""
+        largest = max(self.body.rows[-1], self.correction.rows[-1]) * 2
+        return tuple(sorted({*self.body.rows, *self.correction.rows, *self.sizes, largest}))
+
     def seconds(self, rows: int, context: int = 0, logit_rows: int = 1) -> float:
         """Estimated wall-clock seconds of one forward and the logits looked at."""
         rows = self.filled(rows)

@@ -21,7 +21,8 @@ from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
 from lookstruct.decoding.live_cost import LiveCost
 from lookstruct.decoding.measuring import cost_model, forget_cost
-from lookstruct.decoding.planner import Budget, Planner
+from lookstruct.decoding.planner import Planner
+from lookstruct.decoding.purchase import Budget
 from lookstruct.decoding.request import Completion, Hints, Options, Step
 from lookstruct.decoding.runner import Runner
 from lookstruct.decoding.sequence import Sequence

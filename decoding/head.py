@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  its usual name
 from numpy.typing import NDArray
 
-from lookstruct.decoding.constraint import Bitmask, allowed_ids
+from lookstruct.decoding.constraint import Bitmask, allowed_ids, n_bits
 
 NARROW = 4096
 """Legal tokens up to which only their rows are read. By count, never by clock: plain decoding does the same."""
@@ -56,7 +56,7 @@ def is_narrow(mask: Bitmask | None) -> bool:
     >>> is_narrow(np.array([3, 0], np.int32)), is_narrow(None)
     (True, False)
     """
-    return mask is not None and int(np.bitwise_count(mask.view(np.uint32)).sum()) <= NARROW
+    return mask is not None and n_bits(mask) <= NARROW
 
 
 def narrow_ids(mask: Bitmask | None, width: int) -> NDArray[np.int64] | None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import dataclass
 
 from lookstruct.decoding.calibration import Calibration
 from lookstruct.decoding.constraint import Constraint
-from lookstruct.decoding.cost import CostModel
-from lookstruct.decoding.head import is_narrow
+from lookstruct.decoding.head import NARROW
+from lookstruct.decoding.purchase import Budget, Purchase
 from lookstruct.decoding.sources.base import Draft
 from lookstruct.decoding.tree import ROOT, DraftTree, Node
 from lookstruct.decoding.vocabulary import Vocabulary
@@ -50,20 +49,6 @@ class Branch:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How much may be drafted: exactly up to `nodes`, or, when that is None, as long as it pays.
-
-    It pays while it raises the expected tokens a second, and the forward may not cost more than `limit_s`.
-    """
-
-    cost: CostModel
-    pending: int
-    context: int
-    nodes: int | None = None
-    limit_s: float = inf
-
-
 class Planner:
     """Plans for one vocabulary; holds no state of any request."""
 
@@ -79,10 +64,14 @@ class Planner:
         growth = _Growth(self._vocabulary, tree, root)
         branches = [self._start(offer, recent) for offer in offers]
         growth.expand(ROOT, 1.0, 0, root, [b for b in branches if b.tokens], None)
-        while growth.heap and len(tree) < limit and -growth.heap[0][0] >= FLOOR:
-            growth.take(max_depth)
-        if budget.nodes is None:
-            tree.cut(_best_size(tree, budget, root))
+        if budget.nodes is not None:
+            while growth.next_p >= FLOOR and len(tree) < limit:
+                growth.take(max_depth)
+            return tree
+        purchase = Purchase(budget, first_is_wide=root is None or root.n_allowed > NARROW)
+        while growth.next_p >= FLOOR and len(tree) < limit and purchase.may_improve(growth.next_p):
+            purchase.add(growth.take(max_depth))
+        tree.cut(purchase.best)
         return tree
 
     def _start(self, offer: Offer, recent: Sequence[int]) -> Branch:
@@ -114,7 +103,12 @@ class _Growth:
         self.heap: list[tuple[float, int, _Candidate]] = []
         self._n = 0
 
-    def take(self, max_depth: int) -> None:
+    @property
+    def next_p(self) -> float:
+        """The probability of the likeliest candidate; later ones never have a higher one. 0 when there are none."""
+        return -self.heap[0][0] if self.heap else 0.0
+
+    def take(self, max_depth: int) -> Node:
         """Turn the likeliest candidate into a node and look at what may follow it."""
         candidate = heapq.heappop(self.heap)[2]
         above = self._constraint(candidate.parent)
@@ -130,11 +124,12 @@ class _Growth:
                 0.0 if candidate.forced else candidate.p,
                 constraint,
                 best.offer.source,
-                wide=constraint is None or not is_narrow(constraint.mask()),
+                wide=constraint is None or constraint.n_allowed > NARROW,
             )
         )
         if not eos and candidate.depth < max_depth:
             self.expand(index, candidate.p, candidate.depth, constraint, candidate.branches, candidate.other)
+        return self._tree.nodes[index]
 
     def _constraint(self, index: int) -> Constraint | None:
         return self._root if index == ROOT else self._tree.nodes[index].constraint
@@ -182,7 +177,7 @@ class _Growth:
             shorter = self._longest_allowed(branch, constraint)
             return None if shorter is None else self._retokenise(branch, shorter)
         size = len(self._vocabulary.token_bytes[token])
-        return token, replace(branch, i=branch.i + 1, at=branch.at + size, weight=_decayed(branch))
+        return token, Branch(branch.offer, branch.tokens, branch.i + 1, branch.at + size, _decayed(branch))
 
     def _retokenise(self, branch: Branch, token: int) -> tuple[int, Branch] | None:
         """Follow `token` instead of the branch's own next token, if both spell the same text."""
@@ -210,20 +205,6 @@ class _Growth:
 def _decayed(branch: Branch) -> float:
     """A hypothesis loses a little at every token after its first, since it says that much more."""
     return branch.weight * (branch.offer.q if branch.at else 1.0)
-
-
-def _best_size(tree: DraftTree, budget: Budget, root: Constraint | None) -> int:
-    """How many nodes give the most expected tokens per second; 0 means plain autoregressive decoding."""
-    cost = budget.cost
-    looked = float(root is None or not is_narrow(root.mask()))  # rows of logits to be computed
-    choices, best, best_rate = 1.0, 0, 1.0 / cost.seconds(budget.pending, budget.context, round(looked))
-    for size, node in enumerate(tree.nodes, start=1):
-        choices += node.gain
-        looked += node.p * node.wide
-        seconds = cost.seconds(budget.pending + size, budget.context, round(looked))
-        if seconds <= budget.limit_s and choices / seconds > best_rate:
-            best, best_rate = size, choices / seconds
-    return best
 
 
 def calibrated(source: str, drafts: Iterable[Draft], calibration: Calibration) -> list[Offer]:
