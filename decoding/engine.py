@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from lookstruct.decoding.account import Forward
 from lookstruct.decoding.closing import Closer
-from lookstruct.decoding.constraint import Grammar, GrammarCompiler, Meter
+from lookstruct.decoding.constraint import Constraint, Grammar, GrammarCompiler, Meter
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.drafting import Drafter
 from lookstruct.decoding.judges import ModelJudge
+from lookstruct.decoding.linear import LinearMode
 from lookstruct.decoding.live_cost import LiveCost
 from lookstruct.decoding.measuring import cost_model, forget_cost
 from lookstruct.decoding.planner import Planner
@@ -32,6 +33,7 @@ from lookstruct.decoding.sources.window import LookaheadWindow
 from lookstruct.decoding.static.judge import DeviceJudge
 from lookstruct.decoding.static.runner import StaticRunner, is_on_one_device
 from lookstruct.decoding.stock import StockJudge
+from lookstruct.decoding.thinking import Thinking, marks_of
 from lookstruct.decoding.tree import DraftTree, Node, lay_out
 from lookstruct.decoding.verify import Judge, Walked, walk
 from lookstruct.decoding.vocabulary import Vocabulary
@@ -137,7 +139,7 @@ class Decoder:
             prompt_ids,
             self.vocabulary,
             options,
-            None if grammar is None else self._grammars.start(grammar),
+            self._constraint(grammar, options),
             self._closer,
             min(options.max_new_tokens, room),
             is_json=grammar is not None and grammar.is_json,
@@ -148,6 +150,12 @@ class Decoder:
         sequence.stats.notes += self.remarks
         sources = build_sources(request) if drafts else []
         return sequence, Drafter(sources, self.vocabulary)
+
+    def _constraint(self, grammar: Grammar | None, options: Options) -> Constraint | None:
+        if grammar is None:
+            return None
+        held = self._grammars.start(grammar)
+        return Thinking(held, marks_of(self.vocabulary), options.think) if options.think else held
 
     def completion(self, sequence: Sequence) -> Completion:
         """What came of a sequence that has ended."""
@@ -168,6 +176,7 @@ class Decoder:
             pieces=tuple(self.vocabulary.token_bytes[token] for token in stats.token_ids),
             steps=tuple(sequence.steps),
             margins=tuple(sequence.margins),
+            thought=sequence.thought.decode("utf-8", "replace"),
         )
 
     def prefill(self, sequence: Sequence, cancel: Callable[[], bool] = lambda: False) -> None:
@@ -248,10 +257,11 @@ class Engine(Decoder):
         eos_ids: Seq[int] | None = None,
         cost: CostModel | None = None,
         fixed_shapes: bool | None = None,
+        linear: LinearMode | None = None,
     ) -> None:
         if fixed_shapes is None:
             fixed_shapes = model.device.type == "cuda" and is_on_one_device(model)
-        self.runner = StaticRunner(model) if fixed_shapes else Runner(model)
+        self.runner = StaticRunner(model, linear=linear) if fixed_shapes else Runner(model, linear=linear)
         self._live: LiveCost | None = None
         vocabulary = Vocabulary(
             tokenizer, self.runner.width, _eos_ids(model, tokenizer) if eos_ids is None else eos_ids

@@ -24,6 +24,7 @@ from lookstruct.schemas.record import Record
 
 if TYPE_CHECKING:
     from lookstruct.extractors.options import FetchOptions
+    from lookstruct.pipeline.learning.memory import Memory
     from lookstruct.pipeline.reader import Reader
 
 T = TypeVar("T")
@@ -189,7 +190,8 @@ def _load_reader(settings: Settings) -> Reader:
         attn_implementation=wanted.attn_implementation,
         trust_remote_code=wanted.trust_remote_code,
     )
-    engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids)
+    linear = None if wanted.linear == "auto" else wanted.linear
+    engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids, linear=linear)
     verify = settings.decode.verify and engine.can_draft
     plain = () if verify or not settings.decode.verify else ("This model decodes plainly: there is nothing to verify.",)
     return Reader(
@@ -202,6 +204,7 @@ def _load_reader(settings: Settings) -> Reader:
         free=settings.schemas.free,
         metadata=settings.prompt.metadata,
         certify=partial(certify, engine) if verify else None,
+        memory=_memory(settings, loaded.name, loaded.tokenizer),
         meta={
             "model": loaded.name,
             "device": str(loaded.device),
@@ -209,6 +212,18 @@ def _load_reader(settings: Settings) -> Reader:
             "model_notes": [*loaded.notes, *plain],
         },
     )
+
+
+def _memory(settings: Settings, model: str, tokenizer: Any) -> Memory | None:
+    """What earlier pages taught, where that is wanted."""
+    from lookstruct.decoding.modelcache import cache_root
+    from lookstruct.pipeline.learning.memory import Memory, version_of
+
+    wanted = settings.memory
+    if wanted.use != "on":
+        return None
+    path = wanted.path or cache_root() / "memory.db"
+    return Memory(path, version_of(model, tokenizer), most_records=wanted.most_records)
 
 
 def _given(html: str | bytes) -> Target:

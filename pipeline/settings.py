@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -40,6 +40,9 @@ class ModelSettings(Group):
         description="How the model is asked: general, schematron, nuextract, nuextract-1.5 or readerlm-v2; auto goes by "
         "its name.",
     )
+    linear: Annotated[Literal["auto", "stock", "few-rows"], Flag("--linear", "MODE")] = Field(
+        default="auto", description="Kernels of the linear layers: stock, few-rows, or auto by device and dtype."
+    )
     attn_implementation: str | None = Field(
         default=None, description="eager, sdpa or flex_attention; None lets it choose."
     )
@@ -74,6 +77,20 @@ class PromptSettings(Group):
         default="draft",
         description="The page's own JSON-LD and the like: trust shows it the model, draft drafts from it, or ignore.",
     )
+
+
+class MemorySettings(Group):
+    """Whether earlier pages of a site are remembered, to guess where the values of the next one stand."""
+
+    title: ClassVar[str] = "Memory"
+
+    use: Annotated[Literal["auto", "on", "off"], Flag("--memory", "USE")] = Field(
+        default="auto",
+        description="Remember records, to read a site's next page in fewer forwards, never otherwise: on, off, or auto "
+        "(on in batches and jobs).",
+    )
+    path: Path | None = Field(default=None, description="Where; memory.db in the cache folder unless given.")
+    most_records: int = Field(default=5000, ge=1, description="How many records are remembered; the oldest go first.")
 
 
 class DecodeSettings(Group):
@@ -206,7 +223,13 @@ class Settings(BaseModel):
     schemas: SchemaSettings = SchemaSettings()
     model: ModelSettings = ModelSettings()
     prompt: PromptSettings = PromptSettings()
+    memory: MemorySettings = MemorySettings()
     decode: DecodeSettings = DecodeSettings()
     output: OutputSettings = OutputSettings()
     batch: BatchSettings = BatchSettings()
     jobs: JobsSettings = JobsSettings()
+
+    def remembering(self) -> Self:
+        """These settings for work on many pages, where memory that is left to itself is on."""
+        on = self.memory.model_copy(update={"use": "on" if self.memory.use == "auto" else self.memory.use})
+        return self.model_copy(update={"memory": on})

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import pytest
+import tiny
 import torch
 import torch.nn.functional as F  # noqa: N812  its usual name
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookstruct.decoding.cost import CostModel
+from lookstruct.decoding.engine import Engine
 from lookstruct.decoding.linear import (
     FEW_ROWS,
+    LinearMode,
     default_mode,
     few_row_linear,
     split_product,
     swapped_product,
     use_few_row_kernels,
 )
+from lookstruct.decoding.request import Hints, Options
 
 
 def case(n: int, n_in: int, n_out: int, dtype: torch.dtype, seed: int = 0) -> tuple[torch.Tensor, ...]:
@@ -92,3 +97,16 @@ def test_only_plain_linear_layers_get_the_kernels() -> None:
 )
 def test_the_mode_is_fixed_by_device_and_dtype(device: str, dtype: torch.dtype, mode: str) -> None:
     assert default_mode(torch.device(device), dtype) == mode
+
+
+@pytest.mark.parametrize("mode", ["stock", "few-rows"])
+def test_a_mode_can_be_chosen_and_lookahead_is_exact_within_it(mode: LinearMode) -> None:
+    model = tiny.model("qwen2", dtype=torch.float32)
+    texts = []
+    for decoding in ("auto", "autoregressive"):
+        engine = Engine(model, tiny.tokenizer(), cost=CostModel.free(), linear=mode)
+        assert engine.runner.linear_mode == mode
+        options = Options(mode=decoding, max_new_tokens=40)  # type: ignore[arg-type]
+        made = engine.generate([4, 5, 6, 4, 5], hints=Hints(page="the kitchen table, the lazy dog"), options=options)
+        texts.append(made.token_ids)
+    assert texts[0] == texts[1]
