@@ -1,3 +1,4 @@
+import asyncio
 import errno
 import io
 import json
@@ -133,6 +134,16 @@ def test_a_poisoned_page_fails_alone_and_can_be_retried_alone(extract: Run, sour
     assert extract("batch", "--resume", "last", "--retry-failed").code == 0
     assert sorted(Path(path).name for path in source.fetched) == ["page0003.html", "page0005.html", "page0007.html"]
     assert lines_of("out.jsonl") == ALL
+
+
+def test_a_fetch_that_ends_as_if_cancelled_fails_its_page_alone(extract: Run, source: batch_stub.Source) -> None:
+    def cancel() -> None:
+        raise asyncio.CancelledError
+
+    source.after = {4: cancel}
+    result = batch(extract)
+    assert (result.code, len(result.records)) == (1, N - 1)
+    assert "given up by the browser" in result.err
 
 
 def test_a_page_that_is_listed_twice_runs_once(extract: Run, source: batch_stub.Source) -> None:

@@ -119,6 +119,13 @@ def test_a_run_of_a_living_process_cannot_be_claimed_unless_it_is_taken_over(led
     assert ledger.find(run.id).owner == own_name()
 
 
+def test_who_has_lost_a_run_begins_no_page_more(ledger: Ledger) -> None:
+    run = set_owner(ledger, ledger.create(SPEC, PAGES, ""), "another-machine:1:1.00")
+    with pytest.raises(UsageError, match="taken over by another process"):
+        ledger.begin(run.id, 0)
+    assert ledger.waiting(run.id) == PAGES
+
+
 def test_of_two_that_claim_a_dead_run_one_gets_it(ledger: Ledger) -> None:
     run = set_owner(ledger, ledger.create(SPEC, PAGES, ""), DEAD)
     ledger.claim(run)

@@ -23,6 +23,7 @@ from lookstruct.pipeline.sinks.sink import RefusedEntry
 from lookstruct.pipeline.storage.run import Costs, Counts, PageRow
 from lookstruct.schemas.errors import (
     BrowserUnavailable,
+    FetchError,
     ModelNotFound,
     ModelUnsupported,
     StorageError,
@@ -108,11 +109,19 @@ class Batch:
         self, flow: Flow, left: Iterator[PageRow], arrived: asyncio.Queue[tuple[PageRow, Arrival | Exception]]
     ) -> None:
         for page in left:
-            try:
-                arrival: Arrival | Exception = await flow.arrive(_target(page), Watch(), self.fetch)
-            except Exception as exc:
-                arrival = exc
-            await arrived.put((page, arrival))
+            await arrived.put((page, await self._arrive(flow, page)))
+
+    async def _arrive(self, flow: Flow, page: PageRow) -> Arrival | Exception:
+        """The page, or why there is none: whatever happens, the reader gets something to count."""
+        try:
+            return await flow.arrive(_target(page), Watch(), self.fetch)
+        except Exception as exc:
+            return exc
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return FetchError(f"{page.target} was given up by the browser: try again")  # nobody cancelled us
 
     async def _page(self, flow: Flow, page: PageRow, arrival: Arrival | Exception, position: str) -> str:
         """Reads, keeps and delivers one page that has arrived; the sink's new position."""

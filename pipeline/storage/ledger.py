@@ -153,12 +153,12 @@ class Ledger:
             yield from (PageRow(*row) for row in connection.execute(wanted.order_by(pages.c.number)))
 
     def begin(self, run: str, page: int) -> None:
-        """The page is about to be read."""
-        self._move(run, page, ("waiting",), state="reading", attempts=pages.c.attempts + 1)
-
-    def give_back(self, run: str, page: int) -> None:
-        """The page was not read after all."""
-        self._move(run, page, ("reading",), state="waiting", attempts=pages.c.attempts - 1)
+        """The page is about to be read. UsageError if another process has taken the run over."""
+        with self._begin() as connection:
+            owner = connection.scalar(select(runs.c.owner).where(runs.c.id == run))
+            if owner != own_name():
+                raise UsageError(f"The run {run} was taken over by another process ({owner}); leave it to that one.")
+            _change(connection, run, page, ("waiting",), state="reading", attempts=pages.c.attempts + 1)
 
     def fail(self, run: str, page: int, exc: BaseException) -> None:
         """The page failed; a result that no sink could hold is dropped."""
@@ -250,10 +250,6 @@ class Ledger:
     def close(self) -> None:
         """Closes the connections."""
         self._engine.dispose()
-
-    def _move(self, run: str, page: int, states: Sequence[str], **values: Any) -> None:
-        with self._begin() as connection:
-            _change(connection, run, page, states, **values)
 
 
 def _change(connection: Connection, run: str, page: int, states: Sequence[str], **values: Any) -> bool:
