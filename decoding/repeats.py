@@ -1,7 +1,7 @@
 """Stops a list that repeats itself: a small model may write the same items over and over until the limit.
 
-The rule is a function of the prefix alone, like every mask: once a list has gone through the same cycle of items
-`CYCLES` times, the next round may end but not open another item.
+The rule is a function of the prefix alone, like every mask: once a list has gone through the same cycle of items three
+times, or twice through a long one, the next round may end but not open another item.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from lookstruct.decoding.vocabulary import Vocabulary
 
 Path = tuple[str | int, ...]
 
-CYCLES = 3
-"""Rounds that are allowed: pages do have a few equal rows in succession, but not this often."""
-LONGEST_CYCLE = 8
+LONG = 8
+"""Items from which on a cycle is long: that so many come again in the same order is no chance."""
+LONGEST_CYCLE = 64
 LONGEST_REST = 8
 """Bytes of an item's end from which on its closing token is watched for."""
 
@@ -74,9 +74,9 @@ class RepeatGuard:
         cursor = self._reader.cursor
         for depth, index in enumerate(cursor.path, start=1):
             spans = self._reader.spans.get(cursor.path[: depth - 1], [])
-            if not isinstance(index, int) or len(spans) < CYCLES - 1:
+            if not isinstance(index, int) or len(spans) < rounds(1) - 1:
                 continue
-            items = [bytes(self._text[start:end]) for start, end in spans[-CYCLES * LONGEST_CYCLE :]]
+            items = [bytes(self._text[start:end]) for start, end in spans[-rounds(LONG) * LONGEST_CYCLE :]]
             if index == len(spans) - 1 and cursor.place is Place.AFTER_VALUE and depth == len(cursor.path):
                 if _goes_round(items):
                     yield b""
@@ -85,21 +85,31 @@ class RepeatGuard:
                 yield from (rest for rest in _expected(items, begun) if len(rest) <= LONGEST_REST)
 
 
+def rounds(n: int) -> int:
+    """How often a cycle of `n` items may be gone through: pages do have a few equal rows in succession.
+
+    >>> rounds(1), rounds(9)
+    (3, 2)
+    """
+    return 2 if n >= LONG else 3
+
+
 def _goes_round(items: list[bytes]) -> bool:
-    """Whether the last items are `CYCLES` rounds of the same cycle."""
-    return any(
-        len(items) >= CYCLES * n and all(items[-n:] == items[-n * k : -n * (k - 1)] for k in range(2, CYCLES + 1))
-        for n in range(1, LONGEST_CYCLE + 1)
-    )
+    """Whether the last items are all allowed rounds of the same cycle."""
+    return any(_ends_in(items, n) for n in range(1, min(LONGEST_CYCLE, len(items) // 2) + 1))
+
+
+def _ends_in(items: list[bytes], n: int) -> bool:
+    """Whether they end in all allowed rounds of a cycle of `n`."""
+    whole = n * rounds(n)
+    return len(items) >= whole and items[-whole:-n] == items[n - whole :]
 
 
 def _expected(items: list[bytes], begun: bytes) -> Iterator[bytes]:
     """For each cycle length, what the item begun must still say to complete the last round."""
-    for n in range(1, LONGEST_CYCLE + 1):
-        if len(items) < CYCLES * n - 1:
-            return
+    for n in range(1, min(LONGEST_CYCLE, (len(items) + 1) // 2) + 1):
         candidate = items[-n]
-        if candidate.startswith(begun) and _goes_round([*items, candidate]):
+        if candidate.startswith(begun) and _ends_in([*items, candidate], n):
             yield candidate[len(begun) :]
 
 

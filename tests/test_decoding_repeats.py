@@ -41,6 +41,22 @@ def test_a_few_equal_rows_are_left_alone(items: list[object]) -> None:
     assert not guarded(listed(items))
 
 
+def numbered(n: int) -> list[object]:
+    return [{"name": f"item {i}", "price": i} for i in range(n)]
+
+
+@pytest.mark.parametrize("n", [8, 9, 20, 64])
+def test_a_long_cycle_is_ended_after_its_second_round(n: int) -> None:
+    """A programme of nine events was once written over and over until the limit."""
+    assert guarded(listed([A, *numbered(n), *numbered(n)]))
+    assert not guarded(listed([A, *numbered(n), *numbered(n)[:-1]]))
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_two_rounds_of_a_short_cycle_may_be_two_tables_of_a_page(n: int) -> None:
+    assert not guarded(listed([*numbered(n), *numbered(n)]))
+
+
 def test_strings_count_as_items_and_another_list_is_counted_on_its_own() -> None:
     assert guarded(b'{"lines": [], "tags": ["x", "x", "x"')
     assert not guarded(b'{"lines": [], "tags": ["x", "x"], "more": ["x"')
