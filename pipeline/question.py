@@ -36,11 +36,12 @@ MetadataUse = Literal["trust", "draft", "ignore"]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a page before the model reads it: what has a form of its own there, and the record that the
-    page's metadata gives."""
+    """What is known of a page before the model reads it: what has a form of its own there, the record that the page's
+    metadata gives, and records that earlier pages of the site lead one to expect."""
 
     found: Found
     guess: MetadataGuess | None = None
+    expected: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ def ask(
     )
     trusted = guess if metadata == "trust" else None
     grammar = Grammar.json_schema(schema.grammar_schema) if free else _held(document, schema, facts, trusted)
-    hints = make_hints(document, prompt.view, schema, facts.found, () if guess is None else (guess,))
+    guesses = (*facts.expected, *(() if guess is None else (guess,)))
+    hints = make_hints(document, prompt.view, schema, facts.found, guesses)
     return Question(prompt, grammar, hints, facts)
 
 

@@ -31,6 +31,7 @@ from lookstruct.schemas.record import Record
 if TYPE_CHECKING:
     from lookstruct.decoding.certificate import Certificate
     from lookstruct.pipeline.chunks.cutting import Fits
+    from lookstruct.pipeline.learning.memory import Memory
     from lookstruct.pipeline.profiles.base import Profile
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
@@ -68,7 +69,7 @@ class Reader:
     A page of more than `max_page_tokens` is read in chunks, at most `max_chunks` of them. `free` lets values that the
     schema holds to the page be written freely, `metadata` says what the page's own metadata is used for. `certify`
     checks what was written: it gets the prompt's ids and the completion, and the grammar and options as `grammar` and
-    `options`.
+    `options`. `memory` has what earlier pages taught, and learns from each record.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Reader:
         free: bool = False,
         metadata: MetadataUse = "draft",
         certify: Callable[..., Certificate] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self._decoder = decoder
         self._prompter = Prompter(tokenizer, profile)
@@ -94,6 +96,7 @@ class Reader:
         self._free = free
         self._metadata: MetadataUse = metadata
         self._certify = certify
+        self._memory = memory
 
     def read(
         self,
@@ -106,11 +109,16 @@ class Reader:
     ) -> Record[Any]:
         """The record that `document` holds; InvalidRecord if none comes out, `on_completion` still gets the text."""
         facts = facts_of(document, schema, self._metadata)
+        if self._memory is not None:
+            facts = replace(facts, expected=self._memory.guesses(document, schema, facts.found))
         chunks = self._plan(document, schema, facts)
         reading = Reading(document, schema, facts, on_text, on_completion, cancel)
         parts = list(self._parts(reading, chunks))
         merged = self._completed(reading, parts, merge(parts))
-        return self._record(reading, merged, _page_notes(document, chunks, parts))
+        record = self._record(reading, merged, _page_notes(document, chunks, parts))
+        if self._memory is not None and not reading.is_cut:
+            self._memory.learn(record, document, schema, facts.found)
+        return record
 
     def _plan(self, document: Document, schema: Schema, facts: Facts) -> Plan:
         """Which parts of the page are read."""

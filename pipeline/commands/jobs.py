@@ -16,6 +16,7 @@ from lookstruct.pipeline.commands.options import with_settings
 from lookstruct.pipeline.settings import (
     DecodeSettings,
     JobsSettings,
+    MemorySettings,
     ModelSettings,
     PromptSettings,
     SchemaSettings,
@@ -35,6 +36,7 @@ _RUN: dict[str, type[Group]] = {
     "schemas": SchemaSettings,
     "model": ModelSettings,
     "prompt": PromptSettings,
+    "memory": MemorySettings,
     "decode": DecodeSettings,
     "jobs": JobsSettings,
 }
@@ -256,7 +258,7 @@ async def _with_worker(settings: Settings, store: JobStore, work: Callable[[Work
     from lookstruct.pipeline.jobs.worker import Worker
     from lookstruct.schemas.record import Record
 
-    async with Extractor(settings=settings) as extractor:
+    async with Extractor(settings=settings.remembering()) as extractor:
 
         async def read(job: Job, url: str) -> Record[Any]:
             return await extractor.aextract(url, job.schema_spec, fetch=job.fetch_options(settings.fetch))

@@ -14,6 +14,7 @@ from lookstruct.pipeline.commands.console import print_result, progress, say
 from lookstruct.pipeline.commands.options import with_settings
 from lookstruct.pipeline.settings import (
     DecodeSettings,
+    MemorySettings,
     ModelSettings,
     OutputSettings,
     PromptSettings,
@@ -42,6 +43,7 @@ def _show_version(asked: bool) -> None:
     schemas=SchemaSettings,
     model=ModelSettings,
     prompt=PromptSettings,
+    memory=MemorySettings,
     decode=DecodeSettings,
     output=OutputSettings,
 )
