@@ -112,19 +112,26 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 async def launch(
-    playwright: Playwright, temporary: Path, *, headless: bool = True, proxy_url: str | None = None
+    playwright: Playwright,
+    temporary: Path,
+    *,
+    headless: bool = True,
+    proxy_url: str | None = None,
+    mark: str | None = None,
 ) -> Browser:
     """Start Chromium, quiet in the background, its temporary files in `temporary`; `BrowserUnavailable` if it won't.
 
-    With `proxy_url` nothing goes another way than through that proxy, on loopback at a port of 127.0.0.1. Signals are
-    left to us: on Ctrl-C the caller closes the browser in order.
+    With `proxy_url` nothing goes another way than through that proxy, on loopback at a port of 127.0.0.1. `mark` is an
+    argument by which its process can be told from others. Signals are left to us: on Ctrl-C the caller closes the
+    browser in order.
     """
     chromium = find_chromium(playwright.chromium.executable_path)
+    held = (f"--proxy-server={proxy_url}", *_HELD_TO_PROXY) if proxy_url else ()
     try:
         return await playwright.chromium.launch(
             executable_path=chromium.path,
             headless=headless,
-            args=[*_QUIET, *((f"--proxy-server={proxy_url}", *_HELD_TO_PROXY) if proxy_url else ())],
+            args=[*_QUIET, *held, *((mark,) if mark else ())],
             ignore_default_args=list(_UNWANTED),
             chromium_sandbox=not is_root(),
             env={**os.environ, "TMPDIR": str(temporary)},

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 import time
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from playwright.async_api import Browser, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from lookstruct.extractors import archive
-from lookstruct.extractors.browser import NO_SANDBOX_NOTE, is_root, launch, temporary_folder
+from lookstruct.extractors.agent import user_agent
+from lookstruct.extractors.browser import NO_SANDBOX_NOTE, is_root
 from lookstruct.extractors.contenttypes import check_bytes
-from lookstruct.extractors.decode import Decoded, decode
+from lookstruct.extractors.decode import decode
+from lookstruct.extractors.download import OtherInput, download
 from lookstruct.extractors.egress.dialer import Upstream
 from lookstruct.extractors.egress.guard import Guard
 from lookstruct.extractors.egress.proxy import EgressProxy
 from lookstruct.extractors.identity import device_settings, without_credentials
+from lookstruct.extractors.inputs import Converted, convert, kind_of
+from lookstruct.extractors.lifetime import Keeper, Running
+from lookstruct.extractors.manners.manners import IGNORED_NOTE, Manners
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.render import BLANK, Job, render
 from lookstruct.extractors.target import Target, resolve_target
 from lookstruct.extractors.traffic import MOST_RESOURCES
 from lookstruct.schemas.document import Page
-from lookstruct.schemas.errors import EmptyPage, PageTooLarge, UsageError
-
-_CLOSE_S = 10.0
+from lookstruct.schemas.errors import BrowserLost, EmptyPage, FetchTimeout, Interrupted, PageTooLarge, UsageError
 
 
 class Fetcher:
@@ -40,6 +41,8 @@ class Fetcher:
 
         async with Fetcher() as fetcher:
             page = await fetcher.fetch("https://example.com/")
+
+    It is one guest: all that is fetched through it waits its turn at each host (`manners`).
     """
 
     def __init__(
@@ -47,11 +50,9 @@ class Fetcher:
     ) -> None:
         self._options = options or FetchOptions()
         self._egress = egress or EgressProxy()
+        self._manners = Manners(self._egress)
+        self._keeper = Keeper()
         self._room = asyncio.Semaphore(max_pages)
-        self._starting = asyncio.Lock()
-        self._playwright: Playwright | None = None
-        self._browser: Browser | None = None
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     async def __aenter__(self) -> Fetcher:
         return self
@@ -79,66 +80,71 @@ class Fetcher:
             if not render_it:
                 raise UsageError(f"{resolved.value} needs the browser: render=False is for files, stdin and given HTML")
             url, credentials = without_credentials(resolved.value)
-            return await self._rendered(Job(url, url, typed=resolved.typed, credentials=credentials), options)
+            return await self._visited(Job(url, url, typed=resolved.typed, credentials=credentials), options)
         if resolved.kind == "file" and (kept := await asyncio.to_thread(archive.load, Path(resolved.value))):
             return kept
         began = time.monotonic()
         read = await asyncio.to_thread(_read, resolved, options.max_bytes)
         url = Path(resolved.value).as_uri() if resolved.kind == "file" else options.base_url or BLANK
-        if not render_it:
+        if not (render_it and read.needs_browser):
             return _static_page(read, resolved.name, url, began)
-        page = await self._rendered(Job(url, resolved.name, read.text), options)
-        return replace(page, notes=(read.note, *page.notes)) if read.note else page
+        page = await self._rendered(Job(url, resolved.name, read.html, is_offline=read.base_url is not None), options)
+        return replace(page, final_url=read.base_url or page.final_url, notes=(*read.notes, *page.notes))
+
+    async def _visited(self, job: Job, options: FetchOptions) -> Page:
+        """The page at a URL, fetched as a guest behaves."""
+        await self._egress.start()
+        await self._keeper.warm(self._egress.url)
+        page = await self._manners.visited(job.url, partial(self._rendered, job, options), options)
+        return replace(page, notes=(*page.notes, IGNORED_NOTE)) if options.ignore_robots else page
 
     async def _rendered(self, job: Job, options: FetchOptions) -> Page:
         async with self._room:
-            browser = await self._warm_browser()
-            guard = Guard.for_target(job.typed or job.url, options.allow_private, for_others=options.for_others)
-            upstream = Upstream.parse(options.proxy) if options.proxy else None
-            with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
-                page = await render(browser, job, options, ticket, self._device(options))
+            try:
+                page = await self._shown(job, options)
+            except BrowserLost:  # the next one is new: the page gets one more chance
+                page = await self._shown(job, options)
         return replace(page, notes=(*page.notes, NO_SANDBOX_NOTE)) if is_root() else page
 
-    def _device(self, options: FetchOptions) -> dict[str, Any]:
-        """What the context needs to pass for the device that is asked for."""
-        if options.emulate is None or self._playwright is None:
-            return {}
-        return device_settings(self._playwright.devices, options.emulate)
-
-    async def _warm_browser(self) -> Browser:
-        async with self._starting:
-            if self._browser is None or not self._browser.is_connected():
-                await self.close()
-                self._temporary = temporary_folder()
-                await self._egress.start()
-                self._playwright = await async_playwright().start()
-                self._browser = await launch(self._playwright, Path(self._temporary.name), proxy_url=self._egress.url)
-            return self._browser
+    async def _shown(self, job: Job, options: FetchOptions) -> Page:
+        """The page in the browser; `BrowserLost` if that was the browser's last one."""
+        await self._egress.start()
+        guard = Guard.for_target(job.typed or job.url, options.allow_private, for_others=options.for_others)
+        upstream = Upstream.parse(options.proxy) if options.proxy else None
+        async with self._keeper.lend(self._egress.url) as running:
+            with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
+                try:
+                    work = render(running.browser, job, options, ticket, _device(running, options))
+                    return await running.unless_lost(work)
+                except OtherInput as other:
+                    return await download(other, job.url, options, ticket)
+                except (Interrupted, FetchTimeout, PlaywrightError) as exc:
+                    if await running.is_alive():
+                        raise
+                    running.is_given_up = True
+                    raise BrowserLost(f"{job.name} was not read because the browser died: try again") from exc
 
     async def close(self) -> None:
         """Stop the browser and remove its temporary files; safe to call twice."""
-        browser, self._browser = self._browser, None
-        playwright, self._playwright = self._playwright, None
-        temporary, self._temporary = self._temporary, None
         try:
-            if browser is not None:
-                with suppress(PlaywrightError, TimeoutError):
-                    await asyncio.wait_for(asyncio.shield(browser.close()), _CLOSE_S)
+            await self._manners.close()
         finally:
             try:
-                if playwright is not None:
-                    with suppress(PlaywrightError):
-                        await playwright.stop()
+                await self._keeper.close()
             finally:
                 await self._egress.close()
-                if temporary is not None:
-                    temporary.cleanup()
 
 
-def _read(target: Target, max_bytes: int) -> Decoded:
-    """The text of a file, of standard input, or of given HTML; larger than `max_bytes` is refused unread."""
+def _device(running: Running, options: FetchOptions) -> dict[str, Any]:
+    """What the context needs to pass for the device that is asked for, or for itself."""
+    own = {"user_agent": user_agent(running.browser.version)}
+    return {**own, **(device_settings(running.playwright.devices, options.emulate) if options.emulate else {})}
+
+
+def _read(target: Target, max_bytes: int) -> Converted:
+    """A file, standard input, or given HTML, as HTML; larger than `max_bytes` is refused unread."""
     if target.kind == "html":
-        return Decoded(target.value, "str")
+        return Converted(target.value, needs_browser=True)
     if target.kind == "stdin":
         data = sys.stdin.buffer.read(max_bytes + 1)
     else:
@@ -148,19 +154,23 @@ def _read(target: Target, max_bytes: int) -> Decoded:
         raise PageTooLarge(
             f"{target.name} is larger than {max_bytes / 1e6:g} MB: raise max_bytes if you want all of it"
         )
+    kind = kind_of(target.value, data)
+    if kind is not None:
+        return convert(kind, data, target.name)
     check_bytes(target.name, data)
-    return decode(data)
+    decoded = decode(data)
+    return Converted(decoded.text, notes=(decoded.note,) if decoded.note else (), needs_browser=True)
 
 
-def _static_page(read: Decoded, name: str, url: str, began: float) -> Page:
-    if not read.text.strip():
+def _static_page(read: Converted, name: str, url: str, began: float) -> Page:
+    if not read.html.strip():
         raise EmptyPage(f"{name} is empty: expected HTML")
     return Page(
         url=url,
-        final_url=url,
-        html=read.text,
+        final_url=read.base_url or url,
+        html=read.html,
         fetch_s=time.monotonic() - began,
-        notes=(read.note,) if read.note else (),
+        notes=read.notes,
     )
 
 

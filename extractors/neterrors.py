@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lookstruct.schemas.errors import BlockedByPolicy, FetchError, FetchTimeout, PageTooLarge
+from lookstruct.schemas.errors import BlockedByPolicy, FetchError, FetchTimeout, Interrupted, PageTooLarge
 
 _NAME = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 
@@ -18,7 +18,7 @@ class _Entry:
 
 _UNKNOWN_HOST = _Entry("has an unknown host name: check its spelling and your network")
 _NO_ANSWER = _Entry("did not answer in time: raise the timeout or try again later", FetchTimeout)
-_BROKEN = _Entry("closed the connection before the page was complete: try again")
+_BROKEN = _Entry("closed the connection before the page was complete: try again", Interrupted)
 _OFFLINE = _Entry("cannot be reached because this machine is offline: check your network")
 _UNREACHABLE = _Entry("cannot be reached from this network: check the address, your network and its firewall")
 _SECURITY = _Entry("offers no secure connection that Chromium accepts: check the site in a browser")
@@ -28,16 +28,18 @@ _REDIRECTS = _Entry("redirects without end: check the address, or pass the cooki
 
 _ENTRIES = {
     "ERR_NAME_NOT_RESOLVED": _UNKNOWN_HOST,
-    "ERR_NAME_RESOLUTION_FAILED": _UNKNOWN_HOST,
+    "ERR_NAME_RESOLUTION_FAILED": _Entry("could not be looked up, no name server answered: try again", Interrupted),
     "ERR_ICANN_NAME_COLLISION": _UNKNOWN_HOST,
     "ERR_DNS_TIMED_OUT": _UNKNOWN_HOST,
-    "ERR_CONNECTION_REFUSED": _Entry("refuses connections: check the address and port, and that the server runs"),
+    "ERR_CONNECTION_REFUSED": _Entry(
+        "refuses connections: check the address and port, and that the server runs", Interrupted
+    ),
     "ERR_CONNECTION_TIMED_OUT": _NO_ANSWER,
     "ERR_TIMED_OUT": _NO_ANSWER,
     "ERR_CONNECTION_RESET": _BROKEN,
     "ERR_CONNECTION_CLOSED": _BROKEN,
     "ERR_CONNECTION_ABORTED": _BROKEN,
-    "ERR_EMPTY_RESPONSE": _Entry("closed the connection without an answer: try again, or check the port"),
+    "ERR_EMPTY_RESPONSE": _Entry("closed the connection without an answer: try again, or check the port", Interrupted),
     "ERR_CONTENT_LENGTH_MISMATCH": _BROKEN,
     "ERR_INCOMPLETE_CHUNKED_ENCODING": _BROKEN,
     "ERR_INCOMPLETE_HTTP2_FRAMES": _BROKEN,
@@ -46,7 +48,7 @@ _ENTRIES = {
     "ERR_HTTP2_PROTOCOL_ERROR": _BROKEN,
     "ERR_QUIC_PROTOCOL_ERROR": _BROKEN,
     "ERR_INTERNET_DISCONNECTED": _OFFLINE,
-    "ERR_NETWORK_CHANGED": _Entry("was lost because the network changed: try again"),
+    "ERR_NETWORK_CHANGED": _Entry("was lost because the network changed: try again", Interrupted),
     "ERR_ADDRESS_UNREACHABLE": _UNREACHABLE,
     "ERR_ADDRESS_INVALID": _UNREACHABLE,
     "ERR_NETWORK_ACCESS_DENIED": _UNREACHABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from lookstruct.schemas.flags import Flag, Group, Listed
 
@@ -79,6 +79,18 @@ class FetchOptions(Group):
     )
     block: frozenset[ResourceType] = Field(
         default=frozenset({"image", "font", "media"}), description="Kinds of resources that are not loaded."
+    )
+    ignore_robots: Annotated[bool, Flag("--ignore-robots")] = Field(
+        default=False, description="Fetch what the site's robots.txt forbids; only where the site permits it otherwise."
+    )
+    retries: Annotated[NonNegativeInt, Flag("--retries", "N")] = Field(
+        default=2, description="Further tries after a failure that may pass, each after a longer wait."
+    )
+    delay_s: Annotated[NonNegativeFloat | None, Flag("--delay", "SECONDS")] = Field(
+        default=None, description="Least time between two pages of one host: 1 unless given, none for local ones."
+    )
+    per_host: PositiveInt | None = Field(
+        default=None, description="Most pages of one host at once: 2 unless given, any number for local ones."
     )
     proxy: Annotated[str | None, Flag("--proxy", "URL")] = Field(
         default=None,

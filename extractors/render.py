@@ -16,12 +16,15 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from lookstruct.extractors.contenttypes import check_content_type, not_a_page
 from lookstruct.extractors.decode import decode, is_garbled, undone
+from lookstruct.extractors.download import OtherInput, basic_auth
 from lookstruct.extractors.egress.guard import Passage, Refused
 from lookstruct.extractors.egress.proxy import Ticket
 from lookstruct.extractors.following import Further, find_next, joined
 from lookstruct.extractors.htmltree import marked_paths
 from lookstruct.extractors.identity import credentials_for, read_storage, same_origin
+from lookstruct.extractors.inputs import kind_of
 from lookstruct.extractors.interact import Hands, interact, press, wants_hands
+from lookstruct.extractors.manners.retrying import retry_after
 from lookstruct.extractors.neterrors import fetch_error, first_line, net_error_name
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.snapshot import Snapshot, take_snapshot
@@ -31,10 +34,12 @@ from lookstruct.extractors.waits import wait_until_ready
 from lookstruct.schemas.document import Page
 from lookstruct.schemas.errors import (
     BlockedByPolicy,
+    BrowserLost,
     EmptyPage,
     FetchError,
     FetchTimeout,
     HTTPStatusError,
+    Interrupted,
     PageTooLarge,
 )
 
@@ -47,13 +52,17 @@ _PAGE_SCHEMES = ("http:", "https:", "data:", "blob:", "about:")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to navigate to: `url`, or `body` shown under that URL; `name` is what messages call it."""
+    """What to navigate to: `url`, or `body` shown under that URL; `name` is what messages call it.
+
+    `is_offline` lets nothing be loaded besides.
+    """
 
     url: str
     name: str
     body: str | None = None
     typed: str | None = None
     credentials: str | None = field(default=None, repr=False)
+    is_offline: bool = False
 
     @property
     def is_local(self) -> bool:
@@ -82,9 +91,10 @@ async def _tab(browser: Browser, job: Job, settings: Mapping[str, Any], timeout_
         async with asyncio.timeout(timeout_s):
             context = await browser.new_context(**settings)
     except (PlaywrightError, TimeoutError) as exc:
-        raise FetchError(f"{job.name} was not tried because the browser stopped answering: try again") from exc
+        raise BrowserLost(f"{job.name} was not tried because the browser stopped answering: try again") from exc
     try:
-        tab = await context.new_page()
+        async with asyncio.timeout(timeout_s):
+            tab = await context.new_page()
         context.on("page", _close_popup)
         yield tab
     finally:
@@ -93,7 +103,11 @@ async def _tab(browser: Browser, job: Job, settings: Mapping[str, Any], timeout_
 
 def _context_settings(job: Job, options: FetchOptions, device: Mapping[str, Any]) -> dict[str, Any]:
     width, height = options.viewport
-    window = {} if device and "viewport" not in options.model_fields_set else {"width": width, "height": height}
+    window = (
+        {}
+        if "viewport" in device and "viewport" not in options.model_fields_set
+        else {"width": width, "height": height}
+    )
     agent = {} if options.user_agent is None else {"user_agent": options.user_agent}
     return {
         **device,
@@ -136,6 +150,8 @@ class _Visit:
         self._deadline = asyncio.timeout(options.timeout_s)
         self._traffic = Traffic(tab, options.max_bytes, on_excess=self._stop)
         passage.on_excess = self._traffic.stop
+        self._has_crashed = False
+        tab.on("crash", self._crashed)
         self._shown = job  # what the tab is given: another body than the server's after a reload
         self._answer: Response | None = None
         self._notes: list[str] = []
@@ -146,9 +162,22 @@ class _Visit:
             async with self._deadline:
                 return await self._read()
         except TimeoutError as exc:
-            raise self._too_large() if self._traffic.too_large else self._too_late() from exc
+            raise self._ended() from exc
+        except OtherInput as exc:
+            raise replace(exc, headers=await self._headers_for(exc.url)) from exc
         except PlaywrightError as exc:
             raise self._explained(exc) from exc
+
+    async def _headers_for(self, url: str) -> dict[str, str]:
+        """What the browser would send along with a request for `url`."""
+        is_own = same_origin(url, self._job.url)
+        cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in await self._tab.context.cookies(url))
+        return {
+            "User-Agent": await self._tab.evaluate("navigator.userAgent"),
+            **({"Cookie": cookies} if cookies else {}),
+            **(basic_auth(self._job.credentials or self._options.http_auth) if is_own else {}),
+            **(self._options.headers if is_own else {}),
+        }
 
     async def _read(self) -> Page:
         await self._tab.route("**/*", self._gate)
@@ -246,7 +275,9 @@ class _Visit:
         with suppress(PlaywrightError):  # the page may be gone by now
             if is_page and self._shown.body is not None and request.url == self._shown.url:
                 await route.fulfill(body=self._shown.body, content_type="text/html; charset=utf-8")
-            elif request.resource_type in self._options.block or not self._may_load(request.url):
+            elif (
+                self._job.is_offline or request.resource_type in self._options.block or not self._may_load(request.url)
+            ):
                 await route.abort("blockedbyclient")
             elif self._options.headers and same_origin(request.url, self._job.url):
                 await route.continue_(headers={**request.headers, **self._options.headers})
@@ -269,13 +300,17 @@ class _Visit:
 
     def _check(self, response: Response | None) -> None:
         """Raise for an error status, or for something that is no page."""
-        if response is None or self._job.is_local:
+        if response is None or self._job.is_local or 300 <= response.status < 400:
             return
         if response.status >= 400:
-            raise HTTPStatusError(f"{self._name} answered {_status_text(response)}", response.status)
+            wait_s = retry_after(response.headers.get("retry-after"))
+            raise HTTPStatusError(f"{self._name} answered {_status_text(response)}", response.status, wait_s)
         if response.status in (204, 205):
             raise EmptyPage(f"{self._name} answered {response.status}, which means no content: check the address")
-        check_content_type(self._name, response.headers.get("content-type"))
+        content_type = response.headers.get("content-type")
+        if (kind := kind_of(response.url, b"", content_type)) is not None:
+            raise OtherInput(response.url, kind)
+        check_content_type(self._name, content_type)
         if response.headers.get("content-disposition", "").strip().lower().startswith("attachment"):
             raise not_a_page(self._name, response.headers.get("content-type", "a download").split(";")[0])
 
@@ -304,6 +339,16 @@ class _Visit:
             notes=(*self._notes, *self._passage.notes()),
         )
 
+    def _crashed(self, _: Tab) -> None:
+        self._has_crashed = True
+        self._stop()
+
+    def _ended(self) -> FetchError:
+        """Why there was no more time."""
+        if self._has_crashed:
+            return Interrupted(f"{self._name} made its tab in the browser crash: try again, or check it in a browser")
+        return self._too_large() if self._traffic.too_large else self._too_late()
+
     def _too_large(self) -> PageTooLarge:
         limit = self._options.max_bytes / 1e6
         return PageTooLarge(f"{self._name} is larger than {limit:g} MB: raise max_bytes if you want all of it")
@@ -314,6 +359,8 @@ class _Visit:
         )
 
     def _explained(self, exc: PlaywrightError) -> FetchError:
+        if self._has_crashed:
+            return self._ended()
         if isinstance(exc, PlaywrightTimeout):
             return FetchTimeout(f"{self._name} was not ready in time ({first_line(exc)}): raise timeout_s")
         fault = self._passage.fault(self._traffic.main_url or self._job.url)

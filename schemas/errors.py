@@ -7,6 +7,8 @@
     │   └── SinkError           the output cannot be written
     ├── FetchError            exit code 3: the page could not be had
     │   ├── FetchTimeout
+    │   ├── Interrupted         a connection or the browser broke off; another try may do
+    │   │   └── BrowserLost
     │   ├── HTTPStatusError
     │   ├── ContentTypeError    a PDF or an image where a page was expected
     │   ├── PageTooLarge
@@ -28,6 +30,9 @@ A message is one sentence that says what came, what was expected, and what to do
 """
 
 from __future__ import annotations
+
+TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+"""Answers after which the same request may do later; 520 to 524 are Cloudflare's."""
 
 
 class LookstructError(Exception):
@@ -55,24 +60,39 @@ class SinkError(UsageError):
 
 
 class FetchError(LookstructError):
-    """The page could not be had."""
+    """The page could not be had; `is_transient` says whether the same request may do later."""
 
     exit_code = 3
+    is_transient = False
 
 
 class FetchTimeout(FetchError):
     """The page did not arrive in time."""
 
+    is_transient = True
+
+
+class Interrupted(FetchError):
+    """What was under way broke off: the connection, or the page in the browser."""
+
+    is_transient = True
+
+
+class BrowserLost(Interrupted):
+    """The browser died or hung while it had the page."""
+
 
 class HTTPStatusError(FetchError):
     """The server answered with an error status.
 
-    `status` is the HTTP status code.
+    `status` is the HTTP status code, `retry_after_s` how long the server asks to be left alone, None if it does not.
     """
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after_s = retry_after_s
+        self.is_transient = status in TRANSIENT_STATUSES
 
 
 class ContentTypeError(FetchError):

@@ -117,7 +117,7 @@ async def test_timeouts_leave_no_tabs_behind(site: Site) -> None:
         before = len(chromiums() - others)
         for path in ("/slow", "/drip", "/hung.html"):
             with pytest.raises(FetchTimeout):
-                await fetcher.fetch(site.url(path), FetchOptions(timeout_s=1))
+                await fetcher.fetch(site.url(path), FetchOptions(timeout_s=1, retries=0))
         await fetcher.fetch(site.url("/inner.html"))
         await asyncio.sleep(1)
         assert len(chromiums() - others) <= before + 1

@@ -82,8 +82,9 @@ class EgressProxy:
         await self.close()
 
     async def start(self) -> None:
-        """Listen on a free port of loopback."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=LONGEST)
+        """Listen on a free port of loopback; a second call does nothing."""
+        if self._server is None:
+            self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=LONGEST)
 
     @property
     def url(self) -> str:

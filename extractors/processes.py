@@ -1,0 +1,72 @@
+"""The processes of one browser, found by a mark on its command line: what they hold, and their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psutil
+
+_END_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A browser's first process and, when asked, all below it; empty if it was never found."""
+
+    head: psutil.Process | None
+
+    def members(self) -> list[psutil.Process]:
+        """All that live now."""
+        if self.head is None:
+            return []
+        try:
+            return [self.head, *self.head.children(recursive=True)] if self.head.is_running() else []
+        except psutil.NoSuchProcess:
+            return []
+
+    def memory(self) -> int:
+        """Bytes that they hold, what they share left out."""
+        return sum(_own_bytes(process) for process in self.members())
+
+    def largest_page(self) -> psutil.Process | None:
+        """The page process that holds most."""
+        pages = [process for process in self.members() if _is_page(process)]
+        return max(pages, key=_own_bytes, default=None)
+
+    def kill(self) -> None:
+        """End them all, at once, and wait for it."""
+        members = self.members()
+        for process in members:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(members, timeout=_END_S)
+
+
+def family_of(mark: str) -> Family:
+    """The browser below this process that was started with `mark` among its arguments."""
+    return Family(next(_marked(mark), None))
+
+
+def _marked(mark: str) -> Iterator[psutil.Process]:
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            command = process.cmdline()
+            if mark in command and not any(part.startswith("--type=") for part in command):
+                yield process
+
+
+def _own_bytes(process: psutil.Process) -> int:
+    try:
+        memory = process.memory_info()
+    except psutil.Error:
+        return 0
+    return int(memory.rss - getattr(memory, "shared", 0))
+
+
+def _is_page(process: psutil.Process) -> bool:
+    try:
+        return "--type=renderer" in process.cmdline()
+    except psutil.Error:
+        return False
