@@ -18,6 +18,7 @@ from lookstruct.decoding.closing import Closer
 from lookstruct.decoding.constraint import Constraint, Grammar, GrammarCompiler, Meter
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.drafting import Drafter
+from lookstruct.decoding.head import is_narrow
 from lookstruct.decoding.judges import ModelJudge
 from lookstruct.decoding.linear import LinearMode
 from lookstruct.decoding.live_cost import LiveCost
@@ -225,7 +226,8 @@ class Decoder:
         if nodes is not None:
             return Budget(CostModel.free(), n_pending, context, nodes)
         bounded = sequence.options.mode == "auto"
-        limit = sequence.account.allowance(self.cost, n_pending, context) if bounded else inf
+        wide = not is_narrow(sequence.mask())
+        limit = sequence.account.allowance(self.cost, n_pending, context, wide=wide) if bounded else inf
         return Budget(self.cost, n_pending, context, None, limit)
 
     def _book(self, sequence: Sequence, forward: Forward, walked: Walked, seconds: float) -> None:  # noqa: ARG002

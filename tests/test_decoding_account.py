@@ -21,9 +21,9 @@ STEEP = CostModel.assumed(0.9)
 CURVES = {"flat": FLAT, "assumed": CostModel.assumed(), "steep": STEEP}
 
 
-def test_before_anything_was_saved_one_forward_may_be_lost() -> None:
+def test_before_anything_was_saved_two_forwards_may_be_lost() -> None:
     cost = CostModel(Curve((1, 11), (1.0, 2.0)), Curve((1,), (0.0,)))
-    assert Account().allowance(cost, 1, 0) == pytest.approx(1 + RATE + CREDIT)
+    assert Account().allowance(cost, 1, 0, wide=True) == pytest.approx(1 + RATE + CREDIT)
 
 
 def test_what_good_drafts_save_may_be_spent() -> None:
@@ -33,14 +33,16 @@ def test_what_good_drafts_save_may_be_spent() -> None:
     assert account.spent == pytest.approx(2.0)
     assert account.plain == pytest.approx(10.0)
     assert account.speed_up == pytest.approx(5.0)
-    assert account.allowance(cost, 1, 0) == pytest.approx((1 + RATE) * 11 + CREDIT - 2)
+    assert account.allowance(cost, 1, 0, wide=True) == pytest.approx((1 + RATE) * 11 + CREDIT - 2)
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 8)), max_size=60), st.sampled_from(sorted(CURVES)))
 def test_who_keeps_to_the_allowance_keeps_the_bound(steps: list[tuple[int, int]], name: str) -> None:
     cost, account = CURVES[name], Account()
     for wanted, choices in steps:
-        rows = next(n for n in range(1 + wanted, 0, -1) if n == 1 or cost.seconds(n) <= account.allowance(cost, 1, 0))
+        rows = next(
+            n for n in range(1 + wanted, 0, -1) if n == 1 or cost.seconds(n) <= account.allowance(cost, 1, 0, wide=True)
+        )
         account.book(cost, Forward(1, 0, rows, 1), choices, choices)
         assert account.spent <= (1 + RATE) * account.plain + CREDIT * cost.seconds(1) + 1e-9
 
