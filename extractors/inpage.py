@@ -8,8 +8,8 @@ in the markup.
 
 Hidden means, by computed style: `display: none`, `content-visibility: hidden`, the folded part of a closed `details`,
 `visibility`, opacity below 0.05, clipped to nothing, a box of at most one pixel that cuts off what overflows,
-off-screen, a font below 3 px, a transparent colour, or the very colour of the background behind it. The mark stands on
-the topmost element that is hidden as a whole; hidden text beside visible parts is wrapped in a `lookstruct-text`.
+off-screen, a font below 3 px, a transparent colour, or to the eye the colour of the background behind it. The mark
+stands on the topmost element that is hidden as a whole; hidden text beside visible parts is wrapped in a `lookstruct-text`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,18 @@ _HELPERS = r"""
 """
 
 _VISIBILITY = r"""
-  const isTransparent = (color) => color === "transparent" || /^rgba\(.*,\s*0(\.0+)?\)$/.test(color);
+  const FAINT = 0.05, ALIKE = 12, FAR = 2000;
+
+  const partsOf = (color) => (color.match(/[\d.]+/g) || []).map(Number);
+  const alphaOf = (color) => (color === "transparent" ? 0 : partsOf(color)[3] ?? 1);
+  const isTransparent = (color) => alphaOf(color) < FAINT;
+
+  // Whether two colours are the same to the eye: no channel differs by more than a shade.
+  function isAlike(color, other) {
+    if (other === null || color === other) return color === other;
+    const p = partsOf(color), q = partsOf(other);
+    return /^rgb/.test(color) && alphaOf(color) === 1 && [0, 1, 2].every((n) => Math.abs(p[n] - q[n]) < ALIKE);
+  }
   const isAbsolute = (cs) => cs.position === "absolute" || cs.position === "fixed";
 
   function clipsAll(cs) {
@@ -77,7 +88,7 @@ _VISIBILITY = r"""
 
   // Why nothing in an element can be seen, wherever it is placed; null if it can.
   function boxReason(cs) {
-    if (parseFloat(cs.opacity) < 0.05 || /opacity\(0(\.0+)?%?\)/.test(cs.filter)) return "opacity";
+    if (parseFloat(cs.opacity) < FAINT || /opacity\(0(\.0+)?%?\)/.test(cs.filter)) return "opacity";
     return clipsAll(cs) ? "clip" : null;
   }
 
@@ -94,7 +105,7 @@ _VISIBILITY = r"""
     if ((cs.webkitBackgroundClip || "").includes("text") || cs.textShadow !== "none") return null;
     const color = cs.webkitTextFillColor || cs.color;
     if (isTransparent(color)) return "transparent";
-    return color === background ? "colour" : null;
+    return isAlike(color, background) ? "colour" : null;
   }
 
   // The colour behind an element's text; null where something positioned or an image may lie there too.
@@ -110,17 +121,19 @@ _VISIBILITY = r"""
     const cut = [doc.documentElement, doc.body].some((el) => el && /hidden|clip/.test(style(el).overflowX));
     const rtl = style(doc.documentElement).direction === "rtl";
     const left = rtl ? root.clientWidth - root.scrollWidth : 0;
-    return { win, left, right: cut ? root.clientWidth + 1000 : Infinity };
+    return { win, left, right: cut ? root.clientWidth + 1000 : Infinity, width: root.clientWidth };
   }
 
   // Where a text stands counts from the page's own corner, however far the page and the boxes in it are scrolled.
-  function placeReason(node, { view, scrolled }) {
+  function placeReason(node, { view, scrolled, placed, fixed }) {
     const range = node.ownerDocument.createRange();
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect(), { scrollX, scrollY } = view.win;
     if (box.width === 0 && box.height === 0) return "size";
     const x = scrollX + scrolled.x, y = scrollY + scrolled.y;
-    const out = box.right + x <= view.left || box.bottom + y <= 0 || box.left + x >= view.right;
+    const right = placed ? Math.min(view.right, view.width + FAR) : view.right;  // a wide table may be scrolled to
+    const out = box.right + x <= view.left || box.bottom + y <= 0 || box.left + x >= right ||
+      (fixed && (box.left >= view.width || box.top >= view.win.innerHeight));
     return out ? "off-screen" : null;
   }
 
@@ -134,6 +147,8 @@ _VISIBILITY = r"""
     const inner = { ...outer, display: cs.display, background: backgroundOf(cs, outer.background), own: null };
     inner.breaks = name !== "pre" && !outer.inPre && /^(pre|break-spaces)/.test(cs.whiteSpace);
     inner.inPre = outer.inPre || name === "pre";
+    inner.placed = outer.placed || isAbsolute(cs);
+    inner.fixed = (outer.fixed || cs.position === "fixed") && !/auto|scroll/.test(cs.overflowX + cs.overflowY);
     if (outer.escapable && isAbsolute(cs)) inner.reason = null;  // not cut off by a box that does not contain it
     if (!inner.reason) inner.escapable = false;
     inner.reason = inner.reason || boxReason(cs);
@@ -337,7 +352,7 @@ _WRITER = r"""
 
   function stateOf(view) {
     return { view, scrolled: { x: 0, y: 0 }, reason: null, own: null, escapable: false, background: CANVAS,
-             display: "block", breaks: false, inPre: false };
+             display: "block", breaks: false, inPre: false, placed: false, fixed: false };
   }
 """
 

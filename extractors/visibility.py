@@ -57,7 +57,7 @@ class Visibility:
     def hides(self, tag: Tag) -> bool:
         """Whether `tag` and all that is in it are out of sight."""
         if not tag.attrs:
-            return id(tag) in self._hidden
+            return id(tag) in self._hidden or (tag.name == "dialog" and not self._computed)
         if self._out_of_sight(tag):
             return True
         return tag.attrs.get("aria-hidden") == "true" and not (self._has_spoken_twin(tag) or _holds_the_page(tag))
