@@ -47,11 +47,13 @@ class Closer:
     def mask(self, constraint: Constraint) -> Bitmask:
         """The mask narrowed to the closing token; untouched where none of them is allowed."""
         mask = constraint.mask()
-        token = self._closing_token(mask)
+        token = self._closing_token(mask) if constraint.way_out is None else constraint.way_out
         return mask if token is None else self._one_hot(token, len(mask))
 
     def next(self, state: Constraint) -> int:
         """The next token on the way that `needed` counts."""
+        if state.way_out is not None:
+            return state.way_out
         mask = state.mask()
         token = self._closing_token(mask)
         return int(allowed_ids(mask, self._vocabulary.width)[0]) if token is None else token

@@ -90,6 +90,16 @@ class Constraint:
         self._n_allowed = 0
 
     @property
+    def is_thinking(self) -> bool:
+        """Whether what comes next is no part of the text yet (`thinking.py`)."""
+        return False
+
+    @property
+    def way_out(self) -> int | None:
+        """The token that is the shortest way to an end here, where the mask does not show it."""
+        return None
+
+    @property
     def finished(self) -> bool:
         """Whether nothing may follow but the end."""
         return bool(self._matcher.is_stopped())

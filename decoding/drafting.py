@@ -63,5 +63,7 @@ class Drafter:
 
 def context_of(sequence: Sequence) -> DraftContext:
     """What sources may see of a sequence."""
+    if sequence.constraint is not None and sequence.constraint.is_thinking:
+        return DraftContext(bytes(sequence.thought), tuple(sequence.generated), None)
     cursor = None if sequence.reader is None else sequence.reader.cursor
     return DraftContext(bytes(sequence.text), tuple(sequence.generated), cursor)

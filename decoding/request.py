@@ -34,6 +34,7 @@ class Options:
     registered ones. `nodes` None lets the cost model choose, a number fixes the draft budget. `reserve` is how many
     of `max_new_tokens` are kept for closing the grammar. `skip_forced` False gives even a forced token its own forward,
     as other engines do: a yardstick for benchmarks.
+    `think` lets the model think first, for at most so many tokens, before the grammar holds.
     """
 
     max_new_tokens: int = 2048
@@ -50,6 +51,7 @@ class Options:
     stop: tuple[str, ...] = ()
     reserve: int = 64
     skip_forced: bool = True
+    think: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ class Completion:
     `logprobs` holds one natural log-probability per token, in the masked distribution the token was chosen from
     (a forced token has 0.0); `sources` names per token who drafted it ("model" where nobody did, "forced"); `pieces`
     are the tokens' bytes (none for a control token), `steps` the forwards, `margins` how far the best allowed
-    logit stood above the second (infinite for a forced token).
+    logit stood above the second (infinite for a forced token). `thought` is what the model thought first
+    (`Options.think`): its tokens count, its text is no part of `text`.
     """
 
     text: str
@@ -114,3 +117,4 @@ class Completion:
     pieces: Sequence[bytes] = field(default_factory=tuple)
     steps: Sequence[Step] = field(default_factory=tuple)
     margins: Sequence[float] = field(default_factory=tuple)
+    thought: str = ""

@@ -49,6 +49,7 @@ class Sequence:
         self.cache = KVCache()
         self.sampler = Sampler(options)
         self.text = bytearray()
+        self.thought = bytearray()
         self.logprobs: list[float] = []
         self.margins: list[float] = []
         self.origins: list[str] = []
@@ -130,6 +131,8 @@ class Sequence:
             self.finish = "closed" if self._closing else "eos"
             return True
         piece = self._vocabulary.token_bytes[token]
+        if self.constraint is not None and self.constraint.is_thinking:
+            return self._think(self.constraint, token, piece)
         self.text += piece
         if self.reader is not None and self.repeats is not None:
             self.reader.feed(piece)
@@ -141,6 +144,14 @@ class Sequence:
         elif self.constraint is not None and self.constraint.finished:
             self.finish = "closed" if self._closing else "grammar"
         elif self.remaining <= 0:
+            self.finish = "length"
+        return self.finish is not None
+
+    def _think(self, constraint: Constraint, token: int, piece: bytes) -> bool:
+        """Take a token of the thinking part, which is no part of the text."""
+        self.thought += piece
+        constraint.advance(token)
+        if self.remaining <= 0:
             self.finish = "length"
         return self.finish is not None
 
