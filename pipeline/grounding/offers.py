@@ -10,12 +10,13 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from typing import Any
+from unicodedata import normalize
 
 from lookstruct.pipeline.grounding.durations import Duration
 from lookstruct.pipeline.grounding.found import Found
 from lookstruct.pipeline.grounding.numbers import plain_number
 from lookstruct.pipeline.items import counters, split_items, unnumbered
-from lookstruct.schemas.document import Block, BlockKind, Document, Span
+from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Span
 
 Node = Mapping[str, Any]
 
@@ -25,6 +26,8 @@ _CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+
 """Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
 _SHORT_LINE = 160
 """Code points up to which a line states one thing."""
+_CELLS, _CELL_LINES = " | ", "; "
+"""What stands between the cells of a row, and between the lines of a cell, in a document's text."""
 SEPARATOR = "\u0000"
 """Stands between the readings of the page, so that no span runs from one into the next."""
 
@@ -65,12 +68,16 @@ class PageOffers:
     def chunks(self) -> list[str]:
         """The page cut where spans may begin and end, as JSON text: once with line breaks as such, once as ", ".
 
-        A value that runs over lines (an address) is written by models in either way.
+        A value that runs over lines (an address) is written by models in either way. None runs over the cells of a row.
         """
-        text = "\n".join(self._texts())
+        text = "\n".join(
+            text.replace(_CELLS, SEPARATOR) if block.cells else text
+            for block, text in zip(self.blocks, self._texts(), strict=True)
+        )
         if not text.strip():
             return []
-        readings = (text, text.replace("\n", ", "), text.replace("\n", " "), *self.also.get("span", ()))
+        readings = [one.replace("\n", end) for one in _spellings(text) for end in ("\n", ", ", " ")]
+        readings += self.also.get("span", ())
         return [json.dumps(chunk, ensure_ascii=False)[1:-1] for chunk in _CHUNK.findall(SEPARATOR.join(readings))]
 
     def _texts(self) -> Iterator[str]:
@@ -93,13 +100,19 @@ class PageOffers:
             if number in left_out:
                 continue
             text = unnumbered(" ".join(texts[n] for n in items.get(number, (number,))))
-            found[text] = None
+            if not block.cells or _CELLS not in text:  # a whole row is no value
+                found[text] = None
+            found.update((part, None) for cell in block.cells for part in self._cell_lines(cell))
             found.update((cell.span.of(self.document.text).strip(), None) for cell in block.cells)
             if block.kind in (BlockKind.DEFINITION, BlockKind.TABLE_ROW) and ": " in text:
                 found[text.partition(": ")[2]] = None
             if "\n" in text:
                 found.update((line.strip(), None) for line in text.split("\n"))
-        return tuple(line for line in found if line)
+        return tuple(dict.fromkeys(form for line in found if line for form in _spellings(line)))
+
+    def _cell_lines(self, cell: Cell) -> list[str]:
+        """The lines of a cell, which the page's text joins."""
+        return [part.strip() for part in cell.span.of(self.document.text).split(_CELL_LINES)]
 
     @cached_property
     def numbers(self) -> tuple[Decimal, ...]:
@@ -111,6 +124,11 @@ class PageOffers:
     def currencies(self) -> tuple[str, ...]:
         """ISO codes of the currencies that stand beside numbers."""
         return tuple(dict.fromkeys(n.currency for n in self.found.numbers if n.currency))
+
+
+def _spellings(text: str) -> Iterable[str]:
+    """A text as the page has it, and with accents as models write them: one character with its letter."""
+    return dict.fromkeys((text, normalize("NFC", text)))
 
 
 def _written(values: Iterable[Any], node: Node) -> Iterator[str]:
