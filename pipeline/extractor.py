@@ -62,6 +62,7 @@ class Extractor:
         self._flow = Flow(
             open_source or partial(_open_browser, self.settings),
             load_reader or partial(_load_reader, self.settings),
+            n_readers=1 if load_reader or self.settings.engine.engine == "local" else self.settings.engine.requests,
         )
         self._loop = LoopThread()
         self._finalizer = weakref.finalize(self, _close, self._loop, self._flow)
@@ -157,7 +158,11 @@ def _settings(settings: Settings | None, model: Mapping[str, str | None]) -> Set
 
 
 def _check_names(settings: Settings) -> None:
-    """UsageError for a draft source or a profile that nobody knows: now, not after the model was loaded."""
+    """UsageError for a draft source, a profile or a server that cannot be: now, not after the page was fetched."""
+    if settings.engine.engine == "openai":
+        from lookstruct.pipeline.remote.loading import check_server
+
+        check_server(settings)
     if settings.model.profile != "auto":
         from lookstruct.pipeline.profiles import check_profile
 
@@ -176,6 +181,14 @@ def _open_browser(settings: Settings) -> PageSourceContext:
 
 
 def _load_reader(settings: Settings) -> Reader:
+    if settings.engine.engine == "openai":
+        from lookstruct.pipeline.remote.loading import remote_reader
+
+        return remote_reader(settings)
+    return _load_local(settings)
+
+
+def _load_local(settings: Settings) -> Reader:
     from lookstruct.decoding.certificate import certify
     from lookstruct.decoding.engine import Engine
     from lookstruct.decoding.loading import load_model

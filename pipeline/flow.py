@@ -68,17 +68,22 @@ class Arrival:
 class Flow:
     """Fetches many pages at once and reads them one at a time; browser and model start at their first use.
 
-    Lives in one event loop. The model is only ever touched by one thread of its own.
+    Lives in one event loop. A model is only ever touched by one thread of its own; `n_readers` above 1 is for models
+    that are asked elsewhere.
     """
 
-    def __init__(self, open_source: Callable[[], PageSourceContext], load_reader: Callable[[], Reader]) -> None:
+    def __init__(
+        self, open_source: Callable[[], PageSourceContext], load_reader: Callable[[], Reader], *, n_readers: int = 1
+    ) -> None:
+        self.n_readers = n_readers
+        self._loading = threading.Lock()
         self._open_source = open_source
         self._load_reader = load_reader
         self._source: PageSource | None = None
         self._reader: Reader | None = None
         self._opening = asyncio.Lock()
         self._opened = AsyncExitStack()
-        self._model_thread = ThreadPoolExecutor(1, thread_name_prefix="lookstruct-model")
+        self._model_thread = ThreadPoolExecutor(n_readers, thread_name_prefix="lookstruct-model")
 
     async def extract(
         self, target: Target | str, schema: Schema, watch: Watch, options: FetchOptions | None = None
@@ -120,11 +125,13 @@ class Flow:
             raise
 
     def _read(self, document: Document, schema: Schema, watch: Watch, cancelled: threading.Event) -> Record[Any]:
-        if self._reader is None:
-            watch.stage(Stage.LOAD)
-            self._reader = self._load_reader()
+        with self._loading:
+            if self._reader is None:
+                watch.stage(Stage.LOAD)
+                self._reader = self._load_reader()
+            reader = self._reader
         watch.stage(Stage.READ)
-        return self._reader.read(
+        return reader.read(
             document, schema, on_text=watch.text, on_completion=watch.completion, cancel=cancelled.is_set
         )
 

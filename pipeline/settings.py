@@ -49,6 +49,25 @@ class ModelSettings(Group):
     trust_remote_code: bool = Field(default=False, description="Run Python code that comes with the model.")
 
 
+class EngineSettings(Group):
+    """Where the model runs: here, or on a server that speaks OpenAI's chat completions with structured outputs."""
+
+    title: ClassVar[str] = "Engine"
+
+    engine: Annotated[Literal["local", "openai"], Flag("--engine", "ENGINE")] = Field(
+        default="local", description="local, or openai for any compatible server (vLLM, SGLang, llama.cpp, Ollama)."
+    )
+    base_url: Annotated[str | None, Flag("--base-url", "URL")] = Field(
+        default=None, description="The server, such as http://127.0.0.1:8000/v1; its key is in LOOKSTRUCT_API_KEY."
+    )
+    requests: Annotated[int, Flag("--requests", "N")] = Field(
+        default=8, ge=1, le=1024, description="How many pages are asked of the server at once."
+    )
+    context: int = Field(default=32768, ge=512, description="How many tokens the server's model takes, about.")
+    timeout_s: float = Field(default=300.0, gt=0, description="For one answer of the server.")
+    retries: int = Field(default=4, ge=0, description="Further attempts when the server is busy or away.")
+
+
 class SchemaSettings(Group):
     """How the schema is taken."""
 
@@ -222,6 +241,7 @@ class Settings(BaseModel):
     fetch: FetchOptions = FetchOptions()
     schemas: SchemaSettings = SchemaSettings()
     model: ModelSettings = ModelSettings()
+    engine: EngineSettings = EngineSettings()
     prompt: PromptSettings = PromptSettings()
     memory: MemorySettings = MemorySettings()
     decode: DecodeSettings = DecodeSettings()

@@ -1,6 +1,7 @@
 """A run's waiting pages -> results in the ledger and in the sink (`Batch`).
 
-fetchers    several at once, ahead of the model; a bounded queue holds them back when the model is slower
+fetchers    several at once, ahead of the model; a bounded queue holds them back when the model is slower; they read, too,
+            where the model is a server that is asked several pages at once
 reader      one page at a time: read, commit to the ledger, hand to the sink, commit that the sink has it
 
 A page that fails fails alone. What no page could survive (no model, no browser, a full disk) ends the run; everything
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from lookstruct.extractors.target import Target
 from lookstruct.pipeline.flow import Watch
@@ -52,6 +53,9 @@ class Step:
     costs: Costs
     error: BaseException | None = None
 
+
+_Arrived = Union["Arrival", "tuple[Record[Any], float]", Exception]
+"""What a fetcher brings: a page that waits for the model, a record that a server has read already, or a failure."""
 
 Watcher = Callable[[Step], None]
 
@@ -93,9 +97,10 @@ class Batch:
 
     async def _read_all(self, flow: Flow, position: str) -> None:
         waiting = await asyncio.to_thread(self.ledger.waiting, self.run.id)
-        arrived: asyncio.Queue[tuple[PageRow, Arrival | Exception]] = asyncio.Queue(self.concurrency)
+        arrived: asyncio.Queue[tuple[PageRow, _Arrived]] = asyncio.Queue(self.concurrency)
         left = iter(waiting)
-        fetchers = [asyncio.create_task(self._fetch(flow, left, arrived)) for _ in range(self.concurrency)]
+        n_fetchers = self.concurrency if flow.n_readers == 1 else max(self.concurrency, flow.n_readers)
+        fetchers = [asyncio.create_task(self._fetch(flow, left, arrived)) for _ in range(n_fetchers)]
         try:
             for _ in waiting:
                 page, arrival = await arrived.get()
@@ -106,15 +111,16 @@ class Batch:
             await asyncio.gather(*fetchers, return_exceptions=True)
 
     async def _fetch(
-        self, flow: Flow, left: Iterator[PageRow], arrived: asyncio.Queue[tuple[PageRow, Arrival | Exception]]
+        self, flow: Flow, left: Iterator[PageRow], arrived: asyncio.Queue[tuple[PageRow, _Arrived]]
     ) -> None:
         for page in left:
             await arrived.put((page, await self._arrive(flow, page)))
 
-    async def _arrive(self, flow: Flow, page: PageRow) -> Arrival | Exception:
+    async def _arrive(self, flow: Flow, page: PageRow) -> _Arrived:
         """The page, or why there is none: whatever happens, the reader gets something to count."""
         try:
-            return await flow.arrive(_target(page), Watch(), self.fetch)
+            arrival = await flow.arrive(_target(page), Watch(), self.fetch)
+            return arrival if flow.n_readers == 1 else await self._read(flow, page, arrival)
         except Exception as exc:
             return exc
         except asyncio.CancelledError:
@@ -123,18 +129,22 @@ class Batch:
                 raise
             return FetchError(f"{page.target} was given up by the browser: try again")  # nobody cancelled us
 
-    async def _page(self, flow: Flow, page: PageRow, arrival: Arrival | Exception, position: str) -> str:
-        """Reads, keeps and delivers one page that has arrived; the sink's new position."""
+    async def _read(self, flow: Flow, page: PageRow, arrival: Arrival) -> tuple[Record[Any], float]:
+        """The record of a page that has arrived, and how many seconds it took."""
         start = perf_counter()
+        await asyncio.to_thread(self.ledger.begin, self.run.id, page.number)
+        return await flow.record(arrival, self.schema, Watch()), perf_counter() - start
+
+    async def _page(self, flow: Flow, page: PageRow, arrival: _Arrived, position: str) -> str:
+        """Reads, keeps and delivers one page that has arrived; the sink's new position."""
         try:
             if isinstance(arrival, Exception):
                 raise arrival
-            await asyncio.to_thread(self.ledger.begin, self.run.id, page.number)
-            record = await flow.record(arrival, self.schema, Watch())
+            record, read_s = arrival if isinstance(arrival, tuple) else await self._read(flow, page, arrival)
         except Exception as exc:
             await self._failed(page, exc)
             return position
-        costs = _costs(record, perf_counter() - start)
+        costs = _costs(record, read_s)
         await asyncio.to_thread(self.ledger.keep, entry_of(record, self.run.id, page.number, page.target), costs)
         position = await self._deliver(position)
         self.watch(Step(page, costs))

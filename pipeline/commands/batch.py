@@ -13,6 +13,7 @@ from lookstruct.pipeline.commands.options import Given, with_settings
 from lookstruct.pipeline.settings import (
     BatchSettings,
     DecodeSettings,
+    EngineSettings,
     MemorySettings,
     ModelSettings,
     PromptSettings,
@@ -40,6 +41,7 @@ def add_to(app: typer.Typer) -> None:
     fetch=FetchOptions,
     schemas=SchemaSettings,
     model=ModelSettings,
+    engine=EngineSettings,
     prompt=PromptSettings,
     memory=MemorySettings,
     decode=DecodeSettings,

@@ -15,6 +15,7 @@ from lookstruct.pipeline.commands.console import print_result, say
 from lookstruct.pipeline.commands.options import with_settings
 from lookstruct.pipeline.settings import (
     DecodeSettings,
+    EngineSettings,
     JobsSettings,
     MemorySettings,
     ModelSettings,
@@ -35,6 +36,7 @@ _RUN: dict[str, type[Group]] = {
     "fetch": FetchOptions,
     "schemas": SchemaSettings,
     "model": ModelSettings,
+    "engine": EngineSettings,
     "prompt": PromptSettings,
     "memory": MemorySettings,
     "decode": DecodeSettings,

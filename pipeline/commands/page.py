@@ -14,6 +14,7 @@ from lookstruct.pipeline.commands.console import print_result, progress, say
 from lookstruct.pipeline.commands.options import with_settings
 from lookstruct.pipeline.settings import (
     DecodeSettings,
+    EngineSettings,
     MemorySettings,
     ModelSettings,
     OutputSettings,
@@ -42,6 +43,7 @@ def _show_version(asked: bool) -> None:
     fetch=FetchOptions,
     schemas=SchemaSettings,
     model=ModelSettings,
+    engine=EngineSettings,
     prompt=PromptSettings,
     memory=MemorySettings,
     decode=DecodeSettings,
