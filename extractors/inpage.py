@@ -9,7 +9,8 @@ in the markup.
 Hidden means, by computed style: `display: none`, `content-visibility: hidden`, the folded part of a closed `details`,
 `visibility`, opacity below 0.05, clipped to nothing, a box of at most one pixel that cuts off what overflows,
 off-screen, a font below 3 px, a transparent colour, or to the eye the colour of the background behind it. The mark
-stands on the topmost element that is hidden as a whole; hidden text beside visible parts is wrapped in a `lookstruct-text`.
+stands on the topmost element that is hidden as a whole; hidden text beside visible parts is wrapped in a
+`lookstruct-text`.
 """
 
 from __future__ import annotations
