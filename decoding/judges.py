@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import torch
 
+from lookstruct.decoding.footprint import request_bytes
 from lookstruct.decoding.head import narrow_ids
 from lookstruct.decoding.logit_blocks import LogitBlocks
+from lookstruct.decoding.memory import require_memory
 from lookstruct.decoding.prefix import PrefixPool
-from lookstruct.decoding.runner import Rows, Runner
+from lookstruct.decoding.runner import PREFILL_CHUNK, Rows, Runner
 from lookstruct.decoding.sampler import Choice
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.tree import ROOT, DraftTree
@@ -25,9 +27,16 @@ class ModelJudge:
 
     def prefill(self, sequence: Sequence, cancel: Callable[[], bool]) -> None:
         """Reuse the prefix that an earlier prompt shares, compute the rest."""
+        self._require_memory(sequence)
         sequence.cache = cache = self._prefixes.take(sequence.ids)
         sequence.stats.cached_prompt_tokens = cache.length
         self._runner.prefill(cache, sequence.ids[cache.length : sequence.n_prompt - 1], cancel)
+
+    def _require_memory(self, sequence: Sequence) -> None:
+        runner, tokens = self._runner, sequence.n_prompt + sequence.remaining
+        needed = request_bytes(runner.model.config, runner.dtype, tokens, PREFILL_CHUNK) - self._prefixes.nbytes()
+        doing = f"Reading a prompt of {sequence.n_prompt} tokens and writing up to {sequence.remaining}"
+        require_memory(needed, runner.device, doing, "shorten the page, or lower max_new_tokens")
 
     def release(self, sequence: Sequence) -> None:
         """Keep the prompt's KV for the next page."""

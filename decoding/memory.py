@@ -40,11 +40,17 @@ def _container_free(cgroup: Path) -> int | None:
     return max(0, int(limit) - current + int(stat.get("inactive_file", 0)))
 
 
-def require_memory(needed_bytes: int, device: torch.device | str, doing: str) -> None:
-    """Raises OutOfMemory when `doing` ("Loading org/model") needs more than is free on `device`."""
+SMALLER_MODEL = "choose a smaller model, a smaller --dtype or another --device"
+
+
+def require_memory(needed_bytes: int, device: torch.device | str, doing: str, instead: str = SMALLER_MODEL) -> None:
+    """Raises OutOfMemory when `doing` ("Loading org/model") needs more than is free on `device`.
+
+    `instead` is what to do about it.
+    """
     free = free_bytes(device)
     if needed_bytes > free:
         raise OutOfMemory(
             f"{doing} needs {needed_bytes / 1e9:.1f} GB of memory on {device} and {free / 1e9:.1f} GB are free: "
-            "choose a smaller model, a smaller --dtype or another --device."
+            f"{instead}."
         )

@@ -38,6 +38,10 @@ class PrefixPool:
         cache.truncate(n_prompt)
         self._idle = [*self._idle, cache][-self._size :]
 
+    def nbytes(self) -> int:
+        """Bytes of the buffers that wait for the next sequence."""
+        return sum(cache.nbytes() for cache in self._idle)
+
     def clear(self) -> None:
         """Free all buffers."""
         self._idle.clear()

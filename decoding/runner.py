@@ -82,9 +82,14 @@ class Runner:
 
     @property
     def max_context(self) -> int:
-        """Positions the model was made for; a very large number where it does not say."""
+        """Positions the model was made for; a very large number where it does not say.
+
+        With longrope, those before its switch: from there on all positions are rotated otherwise, the ones that are
+        cached too, so that a text across it comes out one way token by token and another way in longer forwards.
+        """
         config: Any = self.model.config.get_text_config(decoder=True)
-        return int(getattr(config, "max_position_embeddings", None) or 1 << 30)
+        positions = int(getattr(config, "max_position_embeddings", None) or 1 << 30)
+        return min(positions, _rope_switch(config) or positions)
 
     @property
     def row_sizes(self) -> tuple[int, ...]:
@@ -190,6 +195,17 @@ class Runner:
             float((stock.last_hidden_state[0].float() - own).abs().max()),
         )
         return error <= loose * scale
+
+
+def _rope_switch(config: Any) -> int | None:
+    """The text length beyond which longrope rotates otherwise; None for every other kind of rotary embedding."""
+    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+    for kind in (rope, *(per_layer for per_layer in rope.values() if isinstance(per_layer, dict))):
+        if kind.get("rope_type", kind.get("type")) == "longrope":
+            named = getattr(config, "original_max_position_embeddings", None)
+            switch = kind.get("original_max_position_embeddings") or named
+            return None if switch is None else int(switch)
+    return None
 
 
 def _cache_keyword(base: Any) -> str:

@@ -32,6 +32,7 @@ class Vocabulary:
                 f"{type(tokenizer).__name__} has no fast tokenizer; constrained decoding needs one: "
                 "load the tokenizer with use_fast=True or convert it to tokenizer.json."
             )
+        _require_known(tokenizer, eos_ids)
         self.width = width
         self.eos_ids = tuple(dict.fromkeys(eos_ids))
         self.tokenizer = tokenizer
@@ -102,6 +103,19 @@ class Vocabulary:
             if tuple(found[:n]) == seam:
                 return tuple(found[n:])
         return tuple(self.ll.tokenize_bytes(text))
+
+
+def _require_known(tokenizer: PreTrainedTokenizerBase, eos_ids: Sequence[int]) -> None:
+    """Raises ModelUnsupported for an end token that the tokenizer does not have."""
+    known = len(tokenizer)
+    if all(0 <= i < known for i in eos_ids):
+        return
+    known = 1 + max(tokenizer.get_vocab().values(), default=-1)  # ids may have gaps
+    if unknown := [i for i in eos_ids if not 0 <= i < known]:
+        raise ModelUnsupported(
+            f"The model ends its texts with token {unknown[0]}, and the tokenizer's last one is {known - 1}: "
+            "load the tokenizer that belongs to the model, or correct eos_token_id in its generation_config.json."
+        )
 
 
 def _special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
