@@ -349,6 +349,68 @@ def test_any_record_on_any_page_is_survived(lines: list[str], data: Any) -> None
         assert evidence.span is None or evidence.span.of(text) == evidence.text
 
 
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "Müller",
+            "café",
+            "東京",
+            "駅前",
+            "Łódź",
+            "שלום",
+            "مرحبا",
+            "naïve",
+            "Ωmega",
+            "été",
+            "👩\u200d👩\u200d👧",
+            "O'Neill",
+            "A-12",
+            "100%",
+            "№5",
+            "½",
+        ]
+    ),
+    min_size=1,
+    max_size=4,
+).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=8), st.integers(0, 7))
+def test_a_line_copied_from_the_page_is_exact_and_stands_in_one_of_the_lines_that_read_so(
+    lines: list[str], number: int
+) -> None:
+    document = page("".join(f"<p>{line}</p>" for line in lines))
+    shown_lines = [block.span.of(document.text) for block in document.blocks]
+    value = shown_lines[number % len(shown_lines)]
+    evidence = ground(document, {"value": value})["/value"]
+    assert evidence.status is EXACT
+    assert evidence.span is not None
+    assert evidence.span.of(document.text) == evidence.text == value
+    assert value in line_of(document, evidence)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(WORDS, st.integers(1, 10**7)), min_size=1, max_size=8), st.sampled_from(["de", "en", "fr"]))
+def test_rows_of_names_and_amounts_are_found_row_by_row_whatever_the_locale(
+    rows: list[tuple[str, int]], lang: str
+) -> None:
+    def written(cents: int) -> str:
+        text = f"{cents / 100:,.2f}"
+        return {"en": text, "de": text.translate({44: 46, 46: 44}), "fr": text.translate({44: 8239, 46: 44})}[lang]
+
+    cells = "".join(f"<tr><td>{name}<td>{written(cents)} €" for name, cents in rows)
+    document = page(f"<table><tr><th>Name<th>Betrag</tr>{cells}</table>", lang)
+    data = {"rows": [{"name": name, "amount": cents / 100} for name, cents in rows]}
+    evidence = ground(document, data)
+    for number, (_, cents) in enumerate(rows):
+        name, amount = evidence[f"/rows/{number}/name"], evidence[f"/rows/{number}/amount"]
+        assert amount.status in (EXACT, NORMALISED)
+        assert amount.text == written(cents)
+        assert name.dom_path is not None
+    assert len({evidence[f"/rows/{n}/amount"].span for n in range(len(rows))}) == len(rows)
+
+
 def test_a_large_record_on_a_large_page_takes_a_moment() -> None:
     rows = [{"name": "Tea", "zone": 1, "price": 2.5, "code": f"C{n}"} for n in range(500)]
     body = "".join("<tr>" + "".join(f"<td>{value}</td>" for value in row.values()) + "</tr>" for row in rows)

@@ -11,7 +11,7 @@ from lookstruct.pipeline.leaves import escape
 from lookstruct.pipeline.metadata.fitting import Fitter
 from lookstruct.pipeline.metadata.names import Names, follow
 from lookstruct.pipeline.metadata.nodes import nodes_of
-from lookstruct.pipeline.metadata.schema_nodes import Fields, Node, core
+from lookstruct.pipeline.schema_nodes import Fields, Node, core
 
 if TYPE_CHECKING:
     from lookstruct.pipeline.grounding.found import Found

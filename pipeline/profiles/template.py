@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lookstruct.pipeline.metadata.schema_nodes import Fields, core
+from lookstruct.pipeline.schema_nodes import Fields, core
 
 if TYPE_CHECKING:
     from lookstruct.schemas.loader import Schema
