@@ -88,7 +88,7 @@ def parser(text: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--arms", default=",".join(ARMS))
     parser.add_argument("--answers", type=Path, help="keep answers there, and take them from there")
     parser.add_argument("--again", default="", help="arms whose kept answers are made anew")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no page after this time")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no page after this time; 0 scores what is kept")
     parser.add_argument("--json", type=Path, help="write the scores there")
     return parser
 
@@ -163,7 +163,7 @@ def run(asked: Sequence[Asked], arms: Sequence[str], answers: Answers, args: arg
     """Lets every arm answer every page it has not answered yet, page by page, while there is time."""
     again = set(args.again.split(","))
     wanted = [(page, arm) for page in asked for arm in arms if arm in again or _answer(arm, page, answers) is None]
-    if not wanted:
+    if not wanted or args.minutes <= 0:
         return
     ready: dict[str, Arm] = {"metadata": metadata_arm()}
     if any(arm in _MAKERS for _, arm in wanted):

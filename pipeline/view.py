@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from lookstruct.pipeline.items import labelled_values, split_items
@@ -14,6 +14,10 @@ ENOUGH_CHARS = 400
 """This much text outside navigation, banners and footers is a page of its own."""
 ENOUGH_SHARE = 0.2
 """... and so is this share of the whole text, on pages that are short altogether."""
+
+
+REPEATED_CHARS = 8
+"""Code points of a heading from which on it is what a title repeats, not a word of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,41 @@ Part = str | Span
 
 
 def worth_showing(document: Document) -> tuple[Block, ...]:
-    """The blocks that are no boilerplate, or all of them where too little would be left, but no consent banner."""
+    """The blocks that are no boilerplate, or all of them where too little would be left, but no consent banner.
+
+    Of a title that repeats a heading ("Leek soup | Spoon & Fork") only the rest is shown, the site's name.
+    """
     shown = tuple(block for block in document.blocks if not block.consent)
     content = tuple(block for block in document.blocks if not block.boilerplate)
     n_content = sum(len(block.span) for block in content)
     n_all = sum(len(block.span) for block in shown)
-    return content if n_content >= min(ENOUGH_CHARS, ENOUGH_SHARE * n_all) and content else shown
+    enough = n_content >= min(ENOUGH_CHARS, ENOUGH_SHARE * n_all) and content
+    return _without_repeated_title(document, content if enough else shown)
+
+
+def _without_repeated_title(document: Document, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    if not blocks or blocks[0].kind is not BlockKind.TITLE:
+        return blocks
+    title, text = blocks[0], blocks[0].span.of(document.text)
+    headings = (block.span.of(document.text) for block in blocks if block.kind is BlockKind.HEADING)
+    repeated = max((heading for heading in headings if heading in text), key=len, default="")
+    if len(repeated) < REPEATED_CHARS:
+        return blocks
+    at = text.index(repeated)
+    sides = (Span(0, at), Span(at + len(repeated), len(text)))
+    rest = max((_trimmed(side, text) for side in sides), key=len)
+    site = Span(title.span.start + rest.start, title.span.start + rest.end)
+    return (*([replace(title, span=site, kind=BlockKind.PARAGRAPH)] if len(rest) else []), *blocks[1:])
+
+
+def _trimmed(span: Span, text: str) -> Span:
+    """A range without the white space and the bars and dashes at its ends."""
+    start, end = span.start, span.end
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum() and text[end - 1] not in ")!?.":
+        end -= 1
+    return Span(start, end)
 
 
 @dataclass(frozen=True, slots=True, order=True)
