@@ -27,6 +27,7 @@ from lookstruct.extractors.inputs import Converted, convert, kind_of
 from lookstruct.extractors.lifetime import Keeper, Running
 from lookstruct.extractors.manners.manners import IGNORED_NOTE, Manners
 from lookstruct.extractors.options import FetchOptions
+from lookstruct.extractors.processes import Family
 from lookstruct.extractors.render import BLANK, Job, render
 from lookstruct.extractors.target import Target, resolve_target
 from lookstruct.extractors.traffic import MOST_RESOURCES
@@ -123,6 +124,10 @@ class Fetcher:
                         raise
                     running.is_given_up = True
                     raise BrowserLost(f"{job.name} was not read because the browser died: try again") from exc
+
+    def families(self) -> list[Family]:
+        """The processes of the browsers that run now."""
+        return self._keeper.families()
 
     async def close(self) -> None:
         """Stop the browser and remove its temporary files; safe to call twice."""

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import tempfile
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,7 @@ from playwright.async_api import Browser, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from lookstruct.extractors.browser import launch, temporary_folder
+from lookstruct.extractors.patience import patiently
 from lookstruct.extractors.processes import Family, family_of
 from lookstruct.schemas.errors import BrowserLost
 
@@ -127,7 +128,7 @@ class Keeper:
             browser = await launch(playwright, Path(temporary.name), proxy_url=proxy_url, mark=mark)
         except BaseException:
             if playwright is not None:
-                await _within(playwright.stop())
+                await patiently(playwright.stop(), _CLOSE_S)
             await asyncio.to_thread(family_of(mark).kill)
             temporary.cleanup()
             raise
@@ -144,17 +145,13 @@ class Keeper:
         self._all.discard(running)
         try:
             if running.browser.is_connected() and not running.is_given_up:
-                await _within(running.browser.close())
+                await patiently(running.browser.close(), _CLOSE_S)
         finally:
             await asyncio.to_thread(running.family.kill)
             try:
-                await _within(running.playwright.stop())
+                await patiently(running.playwright.stop(), _CLOSE_S)
             finally:
                 running.temporary.cleanup()
-
-    def memory(self) -> int:
-        """Bytes that the browsers' processes hold."""
-        return sum(running.family.memory() for running in self._all)
 
     def families(self) -> list[Family]:
         """The processes of every browser that runs."""
@@ -165,9 +162,3 @@ class Keeper:
         self._current = None
         for running in list(self._all):
             await self._end(running)
-
-
-async def _within(work: Awaitable[None]) -> None:
-    """Wait for the end of `work`, but not for long, and whatever it says."""
-    with suppress(PlaywrightError, TimeoutError):
-        await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(work)), _CLOSE_S)

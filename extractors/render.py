@@ -27,6 +27,7 @@ from lookstruct.extractors.interact import Hands, interact, press, wants_hands
 from lookstruct.extractors.manners.retrying import retry_after
 from lookstruct.extractors.neterrors import fetch_error, first_line, net_error_name
 from lookstruct.extractors.options import FetchOptions
+from lookstruct.extractors.patience import patiently
 from lookstruct.extractors.snapshot import Snapshot, take_snapshot
 from lookstruct.extractors.tags import MARK_HIDDEN
 from lookstruct.extractors.traffic import Traffic
@@ -87,18 +88,19 @@ async def render(
 
 @asynccontextmanager
 async def _tab(browser: Browser, job: Job, settings: Mapping[str, Any], timeout_s: float) -> AsyncIterator[Tab]:
+    context: BrowserContext | None = None
     try:
-        async with asyncio.timeout(timeout_s):
-            context = await browser.new_context(**settings)
-    except (PlaywrightError, TimeoutError) as exc:
-        raise BrowserLost(f"{job.name} was not tried because the browser stopped answering: try again") from exc
-    try:
-        async with asyncio.timeout(timeout_s):
-            tab = await context.new_page()
+        try:
+            async with asyncio.timeout(timeout_s):
+                context = await browser.new_context(**settings)
+                tab = await context.new_page()
+        except (PlaywrightError, TimeoutError) as exc:
+            raise BrowserLost(f"{job.name} was not tried because the browser stopped answering: try again") from exc
         context.on("page", _close_popup)
         yield tab
     finally:
-        await _close(context)
+        if context is not None:
+            await _close(context)
 
 
 def _context_settings(job: Job, options: FetchOptions, device: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,8 +135,7 @@ async def _close_popup(popup: Tab) -> None:
 
 async def _close(context: BrowserContext) -> None:
     """Close even while being cancelled; a browser that does not answer is left to its owner."""
-    with suppress(PlaywrightError, TimeoutError):
-        await asyncio.wait_for(asyncio.shield(context.close()), _CLOSE_S)
+    await patiently(context.close(), _CLOSE_S)
 
 
 class _Visit:
