@@ -480,3 +480,33 @@ def test_cancelling_stops_within_one_forward_and_leaves_the_engine_usable(
     assert forwards[0] == calls
     assert made.token_ids == plain.token_ids[: max(0, calls - 1)]
     assert plainly(eng, 20).token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_in_half_precision_drafts_change_a_token_only_where_two_were_as_good(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype
+) -> None:
+    """3: rounding may decide between near-equals; a draft may not, and what is chosen is never a worse token."""
+    rounding = 0.15 if dtype is torch.bfloat16 else 0.02  # a few units in the last place of logits of this size
+    for seed in range(3):
+        eng = Engine(tiny.model("llama", seed, dtype), tiny.tokenizer(), eos_ids=NO_END, cost=CostModel.free())
+        plain = plainly(eng, 30)
+        made = drafted(monkeypatch, eng, PROMPT, plain.token_ids, right=3, wrong=(5, 70), max_new_tokens=30)
+        pairs = zip(made.token_ids, plain.token_ids, plain.margins, strict=True)
+        margin = next((m for ours, theirs, m in pairs if ours != theirs), 0.0)
+        assert margin <= rounding
+
+
+def test_sequences_that_take_turns_do_not_see_each_other() -> None:
+    """14: several requests at once, each a forward a step: the same tokens and no more forwards than alone."""
+    eng = engine(eos_ids=NO_END)
+    prompts = [PROMPT, PROMPT[::-1], PROMPT[3:]]
+    alone = [eng.generate(p, options=Options(mode="autoregressive", max_new_tokens=20)) for p in prompts]
+    jobs = [eng.begin(p, options=Options(sources=("page", "window"), max_new_tokens=20)) for p in prompts]
+    for sequence, _ in jobs:
+        eng.prefill(sequence)
+    for _ in range(20):
+        eng.step([job for job in jobs if job[0].finish is None])
+    for (sequence, _), made in zip(jobs, alone, strict=True):
+        assert sequence.generated == list(made.token_ids)
+        assert sequence.stats.forwards <= made.stats.forwards
