@@ -18,7 +18,7 @@ from bench.questions import cases, chosen  # noqa: E402  the bench is not instal
 from lookstruct.decoding.certificate import certify  # noqa: E402
 from lookstruct.decoding.engine import Engine  # noqa: E402
 from lookstruct.decoding.loading import LoadedModel, load_model  # noqa: E402
-from lookstruct.decoding.request import Options  # noqa: E402
+from lookstruct.decoding.request import Completion, Options  # noqa: E402
 from lookstruct.schemas.record import EvidenceStatus  # noqa: E402
 
 pytestmark = pytest.mark.model
@@ -58,3 +58,44 @@ def test_lookahead_output_of_the_real_model_is_certified(name: str, loaded: Load
     assert proof.holds or (proof.margin or 0) < 1e-4
     assert made.stats.tokens_per_forward > 5
     case.schema.validate(json.loads(made.text))
+
+
+PAGES = [page.name for page in chosen(None, "test") if page.name != "stations"] + ["invoice", "product_ja", "faq"]
+"""The half not tuned on and three more; the 60-row table alone would take longer than the rest, see its own test."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_comes_out_token_for_token_as_plain_decoding_writes_it(
+    name: str, loaded: LoadedModel, engine: Engine
+) -> None:
+    """In float32; a difference is tolerated only where the two best allowed tokens nearly tie."""
+    (case,) = cases(chosen([name]), loaded.tokenizer)
+    question = case.question
+
+    def decoded(**options: Any) -> Completion:
+        engine.forget_prefixes()
+        return engine.generate(
+            question.prompt.ids,
+            grammar=question.grammar,
+            hints=question.hints,
+            options=Options(max_new_tokens=1500, **options),
+        )
+
+    plain = decoded(mode="autoregressive", skip_forced=False)
+    for made in (decoded(), decoded(nodes=128)):
+        pairs = enumerate(zip(plain.token_ids, made.token_ids, strict=False))
+        at = next((i for i, (one, other) in pairs if one != other), None)
+        assert at is None or plain.margins[at] < 1e-4
+        assert at is not None or made.token_ids == plain.token_ids
+        assert made.stats.forwards < plain.stats.forwards
+
+
+@pytest.mark.slow
+def test_a_table_of_sixty_rows_is_certified(loaded: LoadedModel, engine: Engine) -> None:
+    (case,) = cases(chosen(["stations"]), loaded.tokenizer)
+    question, options = case.question, Options(max_new_tokens=3000, nodes=64)
+    made = engine.generate(question.prompt.ids, grammar=question.grammar, hints=question.hints, options=options)
+    proof = certify(engine, question.prompt.ids, made, grammar=question.grammar, options=options)
+    assert proof.holds or (proof.margin or 0) < 1e-4
+    assert made.stats.tokens_per_forward > 10
