@@ -256,6 +256,7 @@ async def test_an_endless_redirect_ends(fetcher: Fetcher, site: Site, path: str)
         await fetcher.fetch(site.url(path), EVERYTHING)
 
 
+@pytest.mark.slow
 async def test_a_page_that_reloads_itself_forever_ends(fetcher: Fetcher, site: Site) -> None:
     body = "<p>text<script>setTimeout(() => location.search += 'x', 20)</script>"
     with suppress(FetchError):
@@ -340,6 +341,7 @@ async def test_websockets_of_the_page_s_own_origin_work(fetcher: Fetcher, site: 
     assert not any("refused" in note for note in page.notes)
 
 
+@pytest.mark.slow
 async def test_many_attacks_at_once_do_not_disturb_a_page_beside_them(fetcher: Fetcher, site: Site) -> None:
     hostile = [
         site.page("<p>a<script>for(;;) alert(1)</script>"),
