@@ -205,6 +205,7 @@ class Reader:
             **({"certificate": _facts(certificate)} if certificate is not None else {}),
             "schema": schema.name,
             "title": document.title,
+            "hidden_chars": document.n_hidden_chars,
             "finish_reason": "closed" if reading.is_cut else completion.finish_reason,
             **({"answers": reading.n_answers} if reading.n_answers > 1 else {}),
             **({"metadata_differs": differing} if differing else {}),
