@@ -30,6 +30,7 @@ from lookstruct.decoding.runner import Runner
 from lookstruct.decoding.sequence import Sequence
 from lookstruct.decoding.sources import build_sources
 from lookstruct.decoding.sources.base import DraftRequest
+from lookstruct.decoding.sources.draft_model import Assistant
 from lookstruct.decoding.sources.window import LookaheadWindow
 from lookstruct.decoding.static.judge import DeviceJudge
 from lookstruct.decoding.static.runner import StaticRunner, is_on_one_device
@@ -59,6 +60,7 @@ class Decoder:
         self._closer = Closer(vocabulary)
         self._planner = Planner(vocabulary)
         self._judge = judge
+        self.assistant: Assistant | None = None
         self._cost = cost
 
     @property
@@ -146,7 +148,7 @@ class Decoder:
             is_json=grammar is not None and grammar.is_json,
             on_text=on_text,
         )
-        request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids))
+        request = DraftRequest(self.vocabulary, hints, options, tuple(prompt_ids), self.assistant)
         drafts = self.can_draft and options.mode != "autoregressive"
         sequence.stats.notes += self.remarks
         sources = build_sources(request) if drafts else []
@@ -283,6 +285,10 @@ class Engine(Decoder):
         """See `Decoder.remarks`."""
         refused = self.runner.refused if isinstance(self.runner, StaticRunner) and self.can_draft else None
         return [*super().remarks, *([] if refused is None else [refused])]
+
+    def assist(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+        """Let `model` draft where the source `draft_model` is asked for; ModelUnsupported if it speaks other tokens."""
+        self.assistant = Assistant(model, tokenizer, self.vocabulary.tokenizer)
 
     def forget_prefixes(self) -> None:
         """Free the KV kept from earlier prompts."""

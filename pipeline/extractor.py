@@ -205,6 +205,9 @@ def _load_local(settings: Settings) -> Reader:
     )
     linear = None if wanted.linear == "auto" else wanted.linear
     engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids, linear=linear)
+    if settings.decode.draft_model is not None:
+        small = load_model(settings.decode.draft_model, device=wanted.device, dtype=wanted.dtype)
+        engine.assist(small.model, small.tokenizer)
     verify = settings.decode.verify and engine.can_draft
     plain = () if verify or not settings.decode.verify else ("This model decodes plainly: there is nothing to verify.",)
     return Reader(

@@ -123,6 +123,9 @@ class DecodeSettings(Group):
     sources: Annotated[tuple[str, ...] | None, Listed, Flag("--sources", "A,B")] = Field(
         default=None, description="Draft sources to use; all unless given."
     )
+    draft_model: Annotated[str | None, Flag("--draft-model", "MODEL")] = Field(
+        default=None, description="A small model of the same vocabulary for the source draft_model."
+    )
     nodes: Annotated[int | None, Flag("--nodes", "N")] = Field(
         default=None, ge=0, description="Draft tokens per forward; chosen by measured costs unless given."
     )
@@ -151,7 +154,7 @@ class DecodeSettings(Group):
 
     def options(self) -> Options:
         """The decoder's own form."""
-        plain = self.model_dump(exclude={"decoding", "window", "verify"})
+        plain = self.model_dump(exclude={"decoding", "window", "verify", "draft_model"})
         return Options(mode=self.decoding, window=Window(*self.window) if self.window else None, **plain)
 
 

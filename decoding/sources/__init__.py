@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 
 from lookstruct.decoding.sources.arrays import Arrays
 from lookstruct.decoding.sources.base import DraftRequest, DraftSource
+from lookstruct.decoding.sources.draft_model import DraftModel
 from lookstruct.decoding.sources.page_copy import PageCopy
 from lookstruct.decoding.sources.records import Records
 from lookstruct.decoding.sources.schema_seeds import SchemaSeeds
@@ -18,7 +19,7 @@ from lookstruct.decoding.sources.window import LookaheadWindow
 from lookstruct.schemas.errors import UsageError
 
 SOURCES: dict[str, type[DraftSource]] = {
-    source.name: source for source in (SchemaSeeds, PageCopy, TypedValues, Arrays, Records, LookaheadWindow)
+    source.name: source for source in (SchemaSeeds, PageCopy, TypedValues, Arrays, Records, LookaheadWindow, DraftModel)
 }
 DEFAULT = ("schema", "page", "values", "arrays", "records")
 """Those used when none are named: the window pays only where rows are nearly free (see docs/decoding.md)."""

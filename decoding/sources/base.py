@@ -34,13 +34,15 @@ class Draft:
 class DraftRequest:
     """What a source is built from: fixed for one request.
 
-    `shared` holds what several sources of this request want to work out once (by type); it dies with the request.
+    `assistant` is the small model of the source `draft_model`, if there is one. `shared` holds what several sources of
+    this request want to work out once (by type); it dies with the request.
     """
 
     vocabulary: Vocabulary
     hints: Hints
     options: Options
     prompt_ids: tuple[int, ...] = ()
+    assistant: Any = None
     shared: dict[type, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
