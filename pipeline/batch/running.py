@@ -1,7 +1,7 @@
 """A run's waiting pages -> results in the ledger and in the sink (`Batch`).
 
-fetchers    several at once, ahead of the model; a bounded queue holds them back when the model is slower; where the model
-            is a server that takes several pages at once, they ask it, too
+fetchers    several at once, ahead of the model; a bounded queue holds them back when the model is slower; where the
+            model is a server that takes several pages at once, they ask it, too
 reader      one page at a time: read, commit to the ledger, hand to the sink, commit that the sink has it
 
 A page that fails fails alone. What no page could survive (no model, no browser, a full disk) ends the run; everything
