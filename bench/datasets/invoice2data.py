@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.datasets.sample import Dataset, Kind, Sample, known, part_of, read_json
+from lookstruct.extractors.inputs.pdf import read_pdf
 from lookstruct.schemas.builtin.invoice import Invoice
 
 
@@ -47,15 +48,10 @@ def invoice(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _page(path: Path) -> str:
-    """The invoice's text as a page, with the spaces that the print has between its columns."""
-    text = path.read_text(encoding="utf-8", errors="replace") if path.suffix == ".txt" else _pdf_text(path)
-    return f"<html><body><pre>{html.escape(text)}</pre></body></html>"
-
-
-def _pdf_text(path: Path) -> str:
-    from pypdf import PdfReader
-
-    return "\n".join(page.extract_text(extraction_mode="layout") for page in PdfReader(path).pages)
+    """The invoice as a page: a PDF as `extract` reads one, text with the spaces that it has between its columns."""
+    if path.suffix == ".pdf":
+        return read_pdf(path.read_bytes(), path.name).html
+    return f"<html><body><pre>{html.escape(path.read_text(encoding='utf-8', errors='replace'))}</pre></body></html>"
 
 
 DATASET = Dataset(
