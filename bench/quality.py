@@ -88,7 +88,7 @@ def parser(text: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--arms", default=",".join(ARMS))
     parser.add_argument("--answers", type=Path, help="keep answers there, and take them from there")
     parser.add_argument("--again", default="", help="arms whose kept answers are made anew")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no page after this time; 0 scores what is kept")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no page after it; 0 only scores")
     parser.add_argument("--json", type=Path, help="write the scores there")
     return parser
 
