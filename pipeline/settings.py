@@ -123,9 +123,6 @@ class DecodeSettings(Group):
     sources: Annotated[tuple[str, ...] | None, Listed, Flag("--sources", "A,B")] = Field(
         default=None, description="Draft sources to use; all unless given."
     )
-    draft_model: Annotated[str | None, Flag("--draft-model", "MODEL")] = Field(
-        default=None, description="A small model of the same vocabulary for the source draft_model."
-    )
     nodes: Annotated[int | None, Flag("--nodes", "N")] = Field(
         default=None, ge=0, description="Draft tokens per forward; chosen by measured costs unless given."
     )
@@ -150,6 +147,9 @@ class DecodeSettings(Group):
     seed: Annotated[int, Flag("--seed", "N")] = Field(default=0, description="What the draws depend on.")
     verify: Annotated[bool, Flag("--verify")] = Field(
         default=False, description="Check afterwards, in one pass, that plain decoding would have written the same."
+    )
+    draft_model: Annotated[str | None, Flag("--draft-model", "MODEL")] = Field(
+        default=None, description="A small model of the same vocabulary for the source draft_model."
     )
 
     def options(self) -> Options:
