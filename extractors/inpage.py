@@ -145,7 +145,7 @@ _VISIBILITY = r"""
 
   // What an element passes on to what is in it.
   function innerState(el, name, cs, outer) {
-    const inner = { ...outer, display: cs.display, background: backgroundOf(cs, outer.background), own: null };
+    const inner = { ...outer, cs, display: cs.display, background: backgroundOf(cs, outer.background), own: null };
     inner.breaks = name !== "pre" && !outer.inPre && /^(pre|break-spaces)/.test(cs.whiteSpace);
     inner.inPre = outer.inPre || name === "pre";
     inner.placed = outer.placed || isAbsolute(cs);
@@ -186,20 +186,88 @@ _LAYOUT = r"""
     return resized && /\d$/.test(before.data) && /^\d/.test(node.data) ? " " : "";
   }
 
+  const MOST_CELLS = 60;  // of a grid among which the other cells of a row are sought
+  const styleOf = (el) => el.ownerDocument.defaultView.getComputedStyle(el);
+  const isElement = (node) => node.nodeType === Node.ELEMENT_NODE;
+
+  // Whether a flex or grid container may show its children in another order than they are written.
+  function reorders(cs, boxes) {
+    if (!/flex|grid/.test(cs.display) || boxes.length < 2) return false;
+    if (cs.display.includes("flex") && cs.flexDirection.endsWith("reverse")) return true;
+    if (cs.display.includes("grid") && /column|dense/.test(cs.gridAutoFlow)) return true;
+    return boxes.some(({ el }) => {
+      const { order, gridRowStart, gridColumnStart } = styleOf(el);
+      return order !== "0" || (cs.display.includes("grid") && gridRowStart + gridColumnStart !== "autoauto");
+    });
+  }
+
+  // Boxes in rows from top to bottom, each row from its beginning to its end.
+  function inRows(boxes, rtl) {
+    const rows = [];
+    for (const item of [...boxes].sort((a, b) => a.box.top - b.box.top)) {
+      const row = rows[rows.length - 1];
+      if (row && overlapOf(row[0].box, item.box) > 0.5 * lowerOf(row[0].box, item.box)) row.push(item);
+      else rows.push([item]);
+    }
+    const across = (a, b) => (rtl ? b.box.right - a.box.right : a.box.left - b.box.left);
+    return rows.flatMap((row) => row.sort(across));
+  }
+
+  // What floats to the end of a line is read after what stands beside it, however it is written.
+  function floatsLast(nodes, side) {
+    const rest = [...nodes];
+    for (let n = rest.length - 2; n >= 0; n--) {
+      if (!isElement(rest[n]) || styleOf(rest[n]).float !== side) continue;
+      const box = rest[n].getBoundingClientRect();
+      let end = n + 1;
+      while (end < rest.length && standsBeside(rest[end], box)) end++;
+      rest.splice(end - 1, 0, ...rest.splice(n, 1));
+    }
+    return rest;
+  }
+
+  function standsBeside(node, box) {
+    if (!isElement(node) && !/\S/.test(node.data || "")) return true;
+    const range = node.ownerDocument.createRange();
+    range.selectNode(node);
+    const other = range.getBoundingClientRect();
+    return other.height === 0 || overlapOf(box, other) > 0.5 * lowerOf(box, other);
+  }
+
+  // The children in the order in which a person reads them.
+  function asRead(el, children, cs) {
+    const nodes = [...children], elements = nodes.filter(isElement), rtl = cs.direction === "rtl";
+    if (/flex|grid/.test(cs.display)) {
+      if (nodes.some((node) => !isElement(node) && /\S/.test(node.data || ""))) return nodes;
+      const boxes = elements.map((child) => ({ el: child, box: child.getBoundingClientRect() }));
+      const shown = boxes.filter(({ box }) => box.height > 0);
+      if (!reorders(cs, shown)) return nodes;
+      const unseen = boxes.filter(({ box }) => !box.height);
+      return [...inRows(shown, rtl), ...unseen].map((item) => item.el);
+    }
+    const side = rtl ? "left" : "right";
+    return elements.some((child) => styleOf(child).float === side) ? floatsLast(nodes, side) : nodes;
+  }
+
   // A short leaf in a row of them, as label and value often are, reads as part of one line.
-  function isRowItem(el, outerDisplay) {
-    if (!/flex|grid/.test(outerDisplay) || el.childElementCount > 3 || el.textContent.length > 100) return false;
+  function isRowItem(el, outerDisplay, cs) {
+    const floats = [el, el.previousElementSibling, el.nextElementSibling].some((e) => e && styleOf(e).float !== "none");
+    const inRow = floats || /flex|grid/.test(outerDisplay);
+    if (!inRow || el.childElementCount > 3 || el.textContent.length > 100) return false;
     for (const child of el.children) if (BLOCKS.has(child.localName) || child.localName === "br") return false;
-    const other = el.previousElementSibling || el.nextElementSibling;
-    if (!other) return false;
-    const p = other.getBoundingClientRect(), q = el.getBoundingClientRect();
-    return q.height > 0 && overlapOf(p, q) > 0.5 * lowerOf(p, q);
+    const near = [el.previousElementSibling || el.nextElementSibling || (cs.float !== "none" && el.parentElement)];
+    const all = /grid/.test(outerDisplay) && el.parentElement && el.parentElement.childElementCount <= MOST_CELLS;
+    const q = el.getBoundingClientRect();
+    return q.height > 0 && (all ? [...el.parentElement.children] : near).some((other) => {
+      const p = other && other !== el ? other.getBoundingClientRect() : null;
+      return p && overlapOf(p, q) > 0.5 * lowerOf(p, q);
+    });
   }
 
   // How an element flows where that is not what its tag does by default: "block", "inline", or null.
   function flowOf(el, name, cs, outer) {
     if (TABLE_PARTS.has(name) || OWN_LINE.has(name)) return null;
-    const isBlock = !INLINE.test(cs.display) && !isRowItem(el, outer.display);
+    const isBlock = !INLINE.test(cs.display) && !isRowItem(el, outer.display, cs);
     return isBlock === BLOCKS.has(name) ? null : isBlock ? "block" : "inline";
   }
 """
@@ -293,7 +361,7 @@ _WRITER = r"""
     const folds = name === "details" && !el.open;
     const summary = folds ? el.querySelector(":scope > summary") : null;
     const result = { seen: false, hidden: null, wrapped: [] };
-    for (const child of childrenOf(el, name)) {
+    for (const child of asRead(el, childrenOf(el, name), inner.cs)) {
       const state = folds && child !== summary ? { ...inner, reason: "details", own: "details" } : inner;
       if (child.nodeType === Node.ELEMENT_NODE) {
         const { seen, hidden } = write(child, state, depth + 1);

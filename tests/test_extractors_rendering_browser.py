@@ -127,3 +127,21 @@ async def test_a_page_of_too_many_elements_is_cut_with_a_note(fetcher: Fetcher) 
     page = await fetcher.fetch(Target.html("<p>x</p>" * 50), FetchOptions(render=True, max_nodes=30))
     assert clean(page).text.count("x") < 50
     assert "more than 30 elements" in page.notes[0]
+
+
+async def test_what_is_shown_in_another_order_is_read_as_shown(fetcher: Fetcher, site: Site) -> None:
+    page = await fetcher.fetch(site.url("/order.html"))
+    assert lines(clean(page)) == [
+        "Order",
+        "first second",
+        "Total 12.00",
+        "Net 100",
+        "Tax 19",
+        "Currency EUR",
+        "Price 34.50",
+        "Colour copper",
+        "first second third",
+        "plain",
+    ]
+    soup = BeautifulSoup(page.html, "lxml")
+    assert all(len(soup.select(block.dom_path)) == 1 for block in clean(page).blocks)
