@@ -126,15 +126,18 @@ class Keeper:
         try:
             playwright = await async_playwright().start()
             browser = await launch(playwright, Path(temporary.name), proxy_url=proxy_url, mark=mark)
+            family = await asyncio.to_thread(family_of, mark)
         except BaseException:
             if playwright is not None:
                 await patiently(playwright.stop(), _CLOSE_S)
-            await asyncio.to_thread(family_of(mark).kill)
+            unfinished = family_of(mark)
+            unfinished.kill()
+            unfinished.clean_up()
             temporary.cleanup()
             raise
         lost = asyncio.Event()
         browser.on("disconnected", lambda _: lost.set())
-        running = Running(playwright, browser, temporary, await asyncio.to_thread(family_of, mark), lost)
+        running = Running(playwright, browser, temporary, family, lost)
         self._all.add(running)
         return running
 
@@ -151,6 +154,7 @@ class Keeper:
             try:
                 await patiently(running.playwright.stop(), _CLOSE_S)
             finally:
+                await asyncio.to_thread(running.family.clean_up)
                 running.temporary.cleanup()
 
     def families(self) -> list[Family]:

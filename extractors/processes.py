@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
 _END_S = 5.0
+_PROFILE = "--user-data-dir="
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A browser's first process and, when asked, all below it; empty if it was never found."""
+    """A browser's first process and, when asked, all below it; empty if it was never found.
+
+    `profile` is the folder that the browser was given for its files.
+    """
 
     head: psutil.Process | None
+    profile: Path | None = None
 
     def members(self) -> list[psutil.Process]:
         """All that live now."""
@@ -43,10 +50,25 @@ class Family:
                 process.kill()
         psutil.wait_procs(members, timeout=_END_S)
 
+    def clean_up(self) -> None:
+        """Remove the profile, where whoever made it did not."""
+        if self.profile is not None:
+            shutil.rmtree(self.profile, ignore_errors=True)
+
 
 def family_of(mark: str) -> Family:
     """The browser below this process that was started with `mark` among its arguments."""
-    return Family(next(_marked(mark), None))
+    head = next(_marked(mark), None)
+    return Family(head, _profile(head) if head else None)
+
+
+def _profile(head: psutil.Process) -> Path | None:
+    try:
+        command = head.cmdline()
+    except psutil.Error:
+        return None
+    given = (part.removeprefix(_PROFILE) for part in command if part.startswith(_PROFILE))
+    return next((Path(folder) for folder in given), None)
 
 
 def _marked(mark: str) -> Iterator[psutil.Process]:
