@@ -37,8 +37,8 @@ class ModelSettings(Group):
     ] = Field(default="auto", description="auto, float32, bfloat16 or float16; auto is bfloat16 on cuda, else float32.")
     profile: Annotated[str, Flag("--profile", "NAME")] = Field(
         default="auto",
-        description="How the model is asked: general, schematron, nuextract, nuextract-1.5 or readerlm-v2; auto goes by "
-        "its name.",
+        description="How the model is asked: general, schematron, nuextract, nuextract-1.5 or readerlm-v2; auto goes "
+        "by its name.",
     )
     linear: Annotated[Literal["auto", "stock", "few-rows"], Flag("--linear", "MODE")] = Field(
         default="auto", description="Kernels of the linear layers: stock, few-rows, or auto by device and dtype."

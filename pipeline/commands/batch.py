@@ -53,7 +53,9 @@ def batch(
     source: Annotated[
         str | None,
         typer.Argument(
-            metavar="LIST", help="A file with a URL or a file a line, a sitemap or feed (file or URL), or -.", show_default=False
+            metavar="LIST",
+            help="A file with a URL or a file a line, a sitemap or feed (file or URL), or -.",
+            show_default=False,
         ),
     ] = None,
     *,
