@@ -4,8 +4,8 @@
     python -m bench.gpu --shape tiny --device cpu --dtype float32          # the same code anywhere
 
 How many drafts were accepted is replayed from pages that a real model decoded (`bench.acceptance`); the forwards, the
-answers, the cache and the waits are run for real. Drafting itself is not run: the host's CPU seconds a step, as they were
-where the pages were replayed, are shown beside it and added in the last column, as if none ran beside the forward.
+answers, the cache and the waits are run for real. Drafting itself is not run: the host's CPU seconds a step, as
+they were where the pages were replayed, are shown and added in the last column, as if none ran beside the forward.
 """
 
 from __future__ import annotations
