@@ -355,7 +355,8 @@ def test_the_package_offers_its_public_names() -> None:
 
 def test_standard_output_is_utf8_on_a_console_that_is_not() -> None:
     code = (
-        "from lookstruct.pipeline.commands.console import print_result, say; from lookstruct.pipeline.output import to_json;"
+        "from lookstruct.pipeline.commands.console import print_result, say;"
+        "from lookstruct.pipeline.output import to_json;"
         "print_result(to_json({'price': '5 €', 'name': 'ランプ'})); say('note: ランプ')"
     )
     env = {**os.environ, "PYTHONIOENCODING": "cp1252"}
