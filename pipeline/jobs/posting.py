@@ -18,7 +18,7 @@ def poster(fetch: FetchOptions) -> Callable[[str, bytes], Awaitable[None]]:
     """A function that posts JSON, with the proxy and the private hosts that `fetch` allows."""
 
     async def post(url: str, data: bytes) -> None:
-        import httpx
+        import httpx2
 
         from lookstruct.extractors.egress.dialer import Upstream
         from lookstruct.extractors.egress.guard import Guard
@@ -28,8 +28,8 @@ def poster(fetch: FetchOptions) -> Callable[[str, bytes], Awaitable[None]]:
         guard = Guard.for_target(url, fetch.allow_private)
         async with EgressProxy() as egress:
             with egress.admit(guard, max_bytes=_MAX_BYTES, upstream=upstream) as ticket:
-                proxy = httpx.Proxy(egress.url, auth=(ticket.username, ticket.password))
-                async with httpx.AsyncClient(proxy=proxy, trust_env=False, timeout=_TIMEOUT_S) as client:
+                proxy = httpx2.Proxy(egress.url, auth=(ticket.username, ticket.password))
+                async with httpx2.AsyncClient(proxy=proxy, trust_env=False, timeout=_TIMEOUT_S) as client:
                     answer = await client.post(url, content=data, headers={"Content-Type": "application/json"})
         if not answer.is_success:
             raise FetchError(f"it answered with status {answer.status_code}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from lookstruct.schemas.errors import ContextOverflow, ModelError, ModelNotFound, UsageError
 
@@ -47,7 +47,7 @@ class Chat:
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._model, self._retries, self._sleep = model, retries, sleep
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx.Client(timeout=httpx.Timeout(timeout_s, connect=10.0), headers=headers)
+        self._client = httpx2.Client(timeout=httpx2.Timeout(timeout_s, connect=10.0), headers=headers)
 
     def ask(
         self,
@@ -78,15 +78,15 @@ class Chat:
                 self._sleep(_wait_s(attempt, response))
         raise ModelError(f"The server {self._url} gave no answer in {self._retries + 1} attempts ({fault}); see to it.")
 
-    def _send(self, body: Mapping[str, Any]) -> tuple[httpx.Response | None, str]:
+    def _send(self, body: Mapping[str, Any]) -> tuple[httpx2.Response | None, str]:
         """The response, or None and why there is none."""
         try:
             response = self._client.post(self._url, json=body)
-        except httpx.HTTPError as exc:
+        except httpx2.HTTPError as exc:
             return None, str(exc) or type(exc).__name__
         return response, f"status {response.status_code}: {_reason(response)}"
 
-    def _refused(self, response: httpx.Response) -> ModelError:
+    def _refused(self, response: httpx2.Response) -> ModelError:
         reason = _reason(response)
         if response.status_code == 404:
             return ModelNotFound(f"The server {self._url} has no model {self._model!r} ({reason}); check --model.")
@@ -101,7 +101,7 @@ class Chat:
         self._client.close()
 
 
-def _answer(response: httpx.Response, url: str) -> Answer:
+def _answer(response: httpx2.Response, url: str) -> Answer:
     try:
         body = response.json()
         choice = body["choices"][0]
@@ -117,7 +117,7 @@ def _answer(response: httpx.Response, url: str) -> Answer:
         ) from exc
 
 
-def _reason(response: httpx.Response) -> str:
+def _reason(response: httpx2.Response) -> str:
     """What the server says went wrong."""
     try:
         error = response.json().get("error")
@@ -127,7 +127,7 @@ def _reason(response: httpx.Response) -> str:
     return " ".join(str(text or response.text or response.reason_phrase).split())[:300]
 
 
-def _wait_s(attempt: int, response: httpx.Response | None) -> float:
+def _wait_s(attempt: int, response: httpx2.Response | None) -> float:
     """As long as the server asks for, else doubled each time, with some chance in it: many should not come at once."""
     asked = response.headers.get("Retry-After", "") if response is not None else ""
     if asked.replace(".", "", 1).isdigit():
