@@ -172,7 +172,9 @@ def _labelled_rows(blocks: Sequence[Block]) -> frozenset[int]:
     return frozenset(
         number
         for number, block in enumerate(blocks)
-        if block.table is not None and len(block.cells) == 2 and (widths[block.table] > 2 or block.table not in headed)
+        if block.table is not None
+        and len(block.cells) == len(_filled(block)) == 2
+        and (widths[block.table] > 2 or block.table not in headed)
     )
 
 

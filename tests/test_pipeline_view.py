@@ -150,3 +150,18 @@ def test_of_a_title_that_repeats_a_heading_only_the_site_is_shown() -> None:
 def test_a_title_that_says_something_else_is_shown_whole() -> None:
     page = document("<title>Spoon &amp; Fork</title><h1>Leek soup for two</h1>")
     assert show(page, worth_showing(page)).text == "# Spoon & Fork\n\n# Leek soup for two"
+
+
+CELLS = st.lists(st.sampled_from(["", "Total", "5", "x y"]), min_size=1, max_size=5)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=5), st.booleans())
+def test_a_table_of_any_shape_is_shown_with_all_that_its_cells_say(rows: list[list[str]], headed: bool) -> None:
+    """A sum whose value cell is empty once ended the whole page."""
+    tag = "th" if headed else "td"
+    lines = ["".join(f"<{tag if i == 0 else 'td'}>{cell}" for cell in row) for i, row in enumerate(rows)]
+    page = document(f"<p>Before</p><table><tr>{'<tr>'.join(lines)}</table><p>After</p>")
+    shown = show(page, page.blocks).text
+    assert sorted(shown.replace("|", " ").replace(":", " ").split()) == sorted(
+        ["Before", "After", *" ".join(cell for row in rows for cell in row).split()]
+    )
