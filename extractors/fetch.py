@@ -96,7 +96,7 @@ class Fetcher:
         """The page at a URL, fetched as a guest behaves."""
         await self._egress.start()
         await self._keeper.warm(self._egress.url)
-        page = await self._manners.visited(job.url, partial(self._rendered, job, options), options)
+        page = await self._manners.visited(job.url, partial(self._rendered, job, options), options, typed=job.typed)
         return replace(page, notes=(*page.notes, IGNORED_NOTE)) if options.ignore_robots else page
 
     async def _rendered(self, job: Job, options: FetchOptions) -> Page:

@@ -327,6 +327,17 @@ async def test_requests_for_others_do_not_reach_a_local_robots_txt(robots_site: 
         await visited(f"{robots_site}/yes", for_others=True)
 
 
+async def test_where_a_page_leads_no_private_robots_txt_is_asked_and_typing_it_later_works(robots_site: str) -> None:
+    async def visit() -> str:
+        return "page"
+
+    async with EgressProxy() as egress:
+        manners, url, options = Manners(egress), f"{robots_site}/yes", FetchOptions(retries=0)
+        with pytest.raises(BlockedByPolicy, match=r"127\.0\.0\.1"):
+            await manners.visited(url, visit, options, typed="https://lists.example/sitemap.xml")
+        assert await manners.visited(url, visit, options) == "page"
+
+
 async def test_a_site_that_is_down_is_said_to_be_down(unused_tcp_port: int) -> None:
     with pytest.raises(Interrupted, match="refuses connections"):
         await visited(f"http://127.0.0.1:{unused_tcp_port}/", retries=0)

@@ -45,11 +45,16 @@ class Manners:
         self._robots = Robots()
         self._pace = pace or Pace()
 
-    async def visited(self, url: str, visit: Callable[[], Awaitable[T]], options: FetchOptions) -> T:
-        """What `visit` returns: asked for when it is its turn, and again where that is worth it."""
+    async def visited(
+        self, url: str, visit: Callable[[], Awaitable[T]], options: FetchOptions, *, typed: str | None = None
+    ) -> T:
+        """What `visit` returns: asked for when it is its turn, and again where that is worth it.
+
+        `typed` is the URL that a person named, where another one led to `url`: it may not lead to private addresses.
+        """
 
         async def once() -> T:
-            async with self.turn(url, options):
+            async with self.turn(url, options, typed=typed):
                 try:
                     return await visit()
                 except HTTPStatusError as exc:
@@ -60,9 +65,9 @@ class Manners:
         return await retried(once, options.retries)
 
     @asynccontextmanager
-    async def turn(self, url: str, options: FetchOptions) -> AsyncIterator[None]:
+    async def turn(self, url: str, options: FetchOptions, *, typed: str | None = None) -> AsyncIterator[None]:
         """A turn at the URL's host. Raises `BlockedByPolicy` where robots.txt says no."""
-        wanted_s = 0.0 if options.ignore_robots else await self._asked(url, options)
+        wanted_s = 0.0 if options.ignore_robots else await self._asked(url, options, typed)
         is_local = _is_local(_host(url))
         delay_s = options.delay_s if options.delay_s is not None else 0.0 if is_local else _DELAY_S
         at_once = options.per_host or (_AT_ONCE_LOCAL if is_local else _AT_ONCE)
@@ -70,23 +75,23 @@ class Manners:
         async with self._pace.turn(_host(url), at_once=at_once, delay_s=delay_s):
             yield
 
-    async def _asked(self, url: str, options: FetchOptions) -> float:
+    async def _asked(self, url: str, options: FetchOptions, typed: str | None) -> float:
         """Seconds that the site wants between two pages, if it wants any at all; raises if it does not."""
 
         async def fetched(address: str) -> Answer:
-            return await self._get(address, options)
+            return await self._get(address, options, typed)
 
         rules = await self._robots.rules(url, fetched)
         _check(url, rules, product_of(options.user_agent))
         return rules.delay_s(product_of(options.user_agent))
 
-    async def _get(self, address: str, options: FetchOptions) -> Answer:
+    async def _get(self, address: str, options: FetchOptions, typed: str | None) -> Answer:
         """A robots.txt.
 
         Browsers complete chains of certificates that servers send in part, our client does not: what it cannot check is
         read none the less, as it only says yes or no. The page itself is shown by Chromium, which checks.
         """
-        guard = Guard.for_target(address, options.allow_private, for_others=options.for_others)
+        guard = Guard.for_target(typed or address, options.allow_private, for_others=options.for_others)
         upstream = Upstream.parse(options.proxy) if options.proxy else None
         headers = {"User-Agent": options.user_agent or user_agent()}
         with self._egress.admit(guard, max_bytes=4 * LONGEST, upstream=upstream) as ticket:

@@ -76,9 +76,7 @@ class Robots:
         until, asked = self._known.get(address, (0.0, None))
         if asked is None or until <= asyncio.get_running_loop().time():
             return None
-        if asked.done() and (asked.cancelled() or asked.exception() or asked.result().unreachable is not None):
-            return None
-        return asked
+        return None if asked.done() and not _is_answered(asked) else asked
 
     async def close(self) -> None:
         """Stop what is still being fetched."""
@@ -86,6 +84,13 @@ class Robots:
         for future in asked:
             future.cancel()
         await asyncio.gather(*asked, return_exceptions=True)
+
+
+def _is_answered(asked: asyncio.Future[Rules]) -> bool:
+    """Whether there were rules to be read: a refusal of ours depends on who leads there, so it is not kept either."""
+    if asked.cancelled() or asked.exception():
+        return False
+    return asked.result().unreachable is None and asked.result().fault is None
 
 
 def address_for(url: str) -> str:
