@@ -77,7 +77,8 @@ def page(
 ) -> None:
     """Read the record that SCHEMA describes from a web page and print it as JSON.
 
-    Exit codes: 0 done, 1 no valid record, 2 usage, 3 page not fetched, 4 model not loaded or run.
+    Exit codes: 0 done, 1 no valid record, 2 usage, 3 page not fetched, 4 model not loaded or run, 5 disk or
+    database failed.
     """
     del verbose, version
     from lookstruct.pipeline.output import check_writable, write_json
