@@ -15,6 +15,8 @@ from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.cost import CostModel, Curve
 from lookstruct.decoding.replay import Replay
 from lookstruct.decoding.request import Candidate, Hints, Options
+from lookstruct.decoding.sources import SOURCES
+from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest, DraftSource
 
 FLAT = CostModel.assumed(0.0)
 STEEP = CostModel.assumed(0.9)
@@ -93,3 +95,34 @@ def test_hostile_candidates_cannot_make_a_record_cost_more() -> None:
     stats = made.stats
     assert made.text == text
     assert stats.modelled_s <= (1 + RATE) * stats.modelled_plain_s + CREDIT * STEEP.seconds(1) + 1e-9
+
+
+class Liar(DraftSource):
+    """Says with the greatest confidence what never comes, each time as another kind, so that no calibration learns."""
+
+    name = "liar"
+
+    def __init__(self, request: DraftRequest) -> None:
+        """It needs nothing to lie."""
+
+    def observe(self, context: DraftContext, n_new: int) -> None:
+        """It learns nothing."""
+
+    def propose(self, context: DraftContext) -> list[Draft]:
+        n = len(context.token_ids)
+        return [Draft(text=f"~{n}~ is a lie {'and ' * 20}".encode(), p=0.98, q=0.98, kind=f"lie {n}")]
+
+
+@pytest.mark.parametrize("curve", ["assumed", "steep"])
+def test_a_source_that_lies_at_every_token_is_not_paid_for(curve: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SOURCES, "liar", Liar)
+    truth = tuple(tiny.tokenizer().encode(nonsense(7, 60)))
+    spent = {}
+    for mode in ("auto", "lookahead"):
+        replay = Replay(VOCABULARY, CURVES[curve])
+        replay.recording.token_ids = (*truth, 2)
+        options = Options(mode=mode, sources=("liar",), max_new_tokens=len(truth) + 5)  # type: ignore[arg-type]
+        stats = replay.generate([5, 6, 7], options=options).stats
+        spent[mode] = stats.modelled_s / stats.modelled_plain_s
+    assert spent["auto"] <= 1.03
+    assert spent["lookahead"] > 1.1, "without the bound the lies are paid for: this test can fail"
