@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overloa
 from lookstruct.extractors.decode import decode
 from lookstruct.extractors.target import Target, resolve_target
 from lookstruct.pipeline.config import load_settings
+from lookstruct.pipeline.devices import devices_of, on_device
 from lookstruct.pipeline.flow import Flow, PageSourceContext, Watch
 from lookstruct.pipeline.loop import LoopThread
+from lookstruct.pipeline.readers import LoadReader, shared
 from lookstruct.pipeline.settings import ModelSettings, Settings
 from lookstruct.schemas.loader import load_schema
 from lookstruct.schemas.record import Record
@@ -61,8 +63,7 @@ class Extractor:
         _check_names(self.settings)
         self._flow = Flow(
             open_source or partial(_open_browser, self.settings),
-            load_reader or partial(_load_reader, self.settings),
-            n_readers=1 if load_reader or self.settings.engine.engine == "local" else self.settings.engine.requests,
+            [load_reader] if load_reader else _loaders(self.settings),
         )
         self._loop = LoopThread()
         self._finalizer = weakref.finalize(self, _close, self._loop, self._flow)
@@ -180,6 +181,13 @@ def _open_browser(settings: Settings) -> PageSourceContext:
     return Fetcher(settings.fetch, max_pages=settings.batch.concurrency)
 
 
+def _loaders(settings: Settings) -> list[LoadReader]:
+    """One for each page that is read at once: a server takes several, a device one."""
+    if settings.engine.engine == "openai":
+        return [shared(partial(_load_reader, settings))] * settings.engine.requests
+    return [partial(_load_reader, on_device(settings, device)) for device in devices_of(settings)]
+
+
 def _load_reader(settings: Settings) -> Reader:
     if settings.engine.engine == "openai":
         from lookstruct.pipeline.remote.loading import remote_reader
@@ -248,4 +256,4 @@ def _given(html: str | bytes) -> Target:
 
 def _close(loop: LoopThread, flow: Flow, *, wait: bool = True) -> None:
     loop.close(flow.close(), wait=wait)
-    flow.end_model(wait=wait)
+    flow.end_models(wait=wait)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -13,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lookstruct.extractors.clean import check_content, clean
+from lookstruct.pipeline.readers import LoadReader, Readers
 
 if TYPE_CHECKING:
     from lookstruct.decoding.request import Completion
@@ -66,24 +66,18 @@ class Arrival:
 
 
 class Flow:
-    """Fetches many pages at once and reads them one at a time; browser and model start at their first use.
+    """Fetches many pages at once and reads as many as there are readers; browser and models start at their first use.
 
-    Lives in one event loop. A model is only ever touched by one thread of its own; `n_readers` above 1 is for models
-    that are asked elsewhere.
+    Lives in one event loop. A model is only ever touched by one thread of its own.
     """
 
-    def __init__(
-        self, open_source: Callable[[], PageSourceContext], load_reader: Callable[[], Reader], *, n_readers: int = 1
-    ) -> None:
-        self.n_readers = n_readers
-        self._loading = threading.Lock()
+    def __init__(self, open_source: Callable[[], PageSourceContext], loaders: Sequence[LoadReader]) -> None:
+        self.n_readers = len(loaders)
         self._open_source = open_source
-        self._load_reader = load_reader
+        self._readers = Readers(loaders)
         self._source: PageSource | None = None
-        self._reader: Reader | None = None
         self._opening = asyncio.Lock()
         self._opened = AsyncExitStack()
-        self._model_thread = ThreadPoolExecutor(n_readers, thread_name_prefix="lookstruct-model")
 
     async def extract(
         self, target: Target | str, schema: Schema, watch: Watch, options: FetchOptions | None = None
@@ -114,36 +108,29 @@ class Flow:
         return await self._source.fetch(target, options)
 
     async def read(self, document: Document, schema: Schema, watch: Watch) -> Record[Any]:
-        """The record in a document, in the model's thread; cancelling this stops the model within one forward."""
+        """The record in a document, in a model's thread; cancelling this stops the model within one forward."""
         cancelled = threading.Event()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._model_thread, self._read, document, schema, watch, cancelled
+
+        def work(reader: Reader) -> Record[Any]:
+            watch.stage(Stage.READ)
+            return reader.read(
+                document, schema, on_text=watch.text, on_completion=watch.completion, cancel=cancelled.is_set
             )
+
+        try:
+            return await self._readers.use(work, lambda: watch.stage(Stage.LOAD))
         except asyncio.CancelledError:
             cancelled.set()
             raise
-
-    def _read(self, document: Document, schema: Schema, watch: Watch, cancelled: threading.Event) -> Record[Any]:
-        with self._loading:
-            if self._reader is None:
-                watch.stage(Stage.LOAD)
-                self._reader = self._load_reader()
-            reader = self._reader
-        watch.stage(Stage.READ)
-        return reader.read(
-            document, schema, on_text=watch.text, on_completion=watch.completion, cancel=cancelled.is_set
-        )
 
     async def close(self) -> None:
         """Closes the browser."""
         await self._opened.aclose()
         self._source = None
 
-    def end_model(self, *, wait: bool) -> None:
-        """Lets go of the model and ends its thread; without `wait` the thread ends when its work does."""
-        self._model_thread.shutdown(wait=wait, cancel_futures=True)
-        self._reader = None
+    def end_models(self, *, wait: bool) -> None:
+        """Lets go of the models and ends their threads; without `wait` a thread ends when its work does."""
+        self._readers.close(wait=wait)
 
 
 def _meta(page: Page, clean_s: float, record: Record[Any]) -> dict[str, Any]:

@@ -219,6 +219,9 @@ class BatchSettings(LedgerSettings):
     report: Annotated[Path | None, Flag("--report", "FILE")] = Field(
         default=None, description="Write what became of the run as JSON."
     )
+    devices: Annotated[tuple[str, ...], Listed, Flag("--devices", "A,B")] = Field(
+        default=(), description="A model on each of these, such as cuda:0,cuda:1, or all GPUs; instead of --device."
+    )
 
 
 class JobsSettings(Group):
@@ -253,6 +256,7 @@ class Settings(BaseModel):
     jobs: JobsSettings = JobsSettings()
 
     def remembering(self) -> Self:
-        """These settings for work on many pages, where memory that is left to itself is on."""
-        on = self.memory.model_copy(update={"use": "on" if self.memory.use == "auto" else self.memory.use})
-        return self.model_copy(update={"memory": on})
+        """These settings for work on many pages, where memory and HTTP cache that are left to themselves are on."""
+        memory = self.memory.model_copy(update={"use": "on" if self.memory.use == "auto" else self.memory.use})
+        fetch = self.fetch.model_copy(update={"cache": "check" if self.fetch.cache == "auto" else self.fetch.cache})
+        return self.model_copy(update={"memory": memory, "fetch": fetch})

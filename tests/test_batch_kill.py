@@ -26,8 +26,8 @@ PATIENCE_S = 600
 class Runs:
     """Starts batches in a folder, with a ledger there."""
 
-    def __init__(self, folder: Path, to: str, n_pages: int, ledger: str | None = None) -> None:
-        self.folder, self.to = folder, to
+    def __init__(self, folder: Path, to: str, n_pages: int, ledger: str | None = None, *more: str) -> None:
+        self.folder, self.to, self.more = folder, to, more
         self.ledger = ledger or f"sqlite:///{folder}/ledger.db"
         folder.mkdir(exist_ok=True)
         self.beats = folder / "beats"
@@ -38,7 +38,7 @@ class Runs:
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """A batch in a process of its own; it goes on with the last one if there is one."""
-        new = ["list.txt", "--schema", batch_stub.SCHEMA, "--to", self.to]
+        new = ["list.txt", "--schema", batch_stub.SCHEMA, "--to", self.to, *self.more]
         old = ["--resume", "last", *arguments]
         what = old if self.has_run() else new
         environment = {
@@ -143,6 +143,13 @@ def test_a_batch_that_is_killed_again_and_again_gives_every_page_once(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     check_kills(kind, 3, tmp_path, request)
+
+
+def test_a_batch_on_two_devices_that_is_killed_again_and_again_gives_every_page_once(tmp_path: Path) -> None:
+    runs = Runs(tmp_path, str(tmp_path / "out.jsonl"), 30, None, "--devices", "cpu,cpu")
+    assert kill_often(runs, 2, random.Random("devices")) == 2
+    runs.finish()
+    assert sorted(row["price"] for row in read_jsonl(runs.to)) == [number + 0.5 for number in range(30)]
 
 
 @pytest.mark.slow

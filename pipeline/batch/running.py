@@ -1,8 +1,8 @@
 """A run's waiting pages -> results in the ledger and in the sink (`Batch`).
 
-fetchers    several at once, ahead of the model; a bounded queue holds them back when the model is slower; where the
-            model is a server that takes several pages at once, they ask it, too
-reader      one page at a time: read, commit to the ledger, hand to the sink, commit that the sink has it
+fetchers    several at once, ahead of the models; a bounded queue holds them back when the models are slower
+readers     one for each page that models read at once: take a page from the queue, read it, commit it to the ledger
+delivery    one result after the other: hand it to the sink, commit that the sink has it
 
 A page that fails fails alone. What no page could survive (no model, no browser, a full disk) ends the run; everything
 done until then is kept, and the run can be taken up again.
@@ -11,11 +11,11 @@ done until then is kept, and the run can be taken up again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from lookstruct.extractors.target import Target
 from lookstruct.pipeline.flow import Watch
@@ -34,7 +34,7 @@ from lookstruct.schemas.errors import (
 
 if TYPE_CHECKING:
     from lookstruct.extractors.options import FetchOptions
-    from lookstruct.pipeline.flow import Arrival, Flow
+    from lookstruct.pipeline.flow import Arrival
     from lookstruct.pipeline.sinks.sink import Sink
     from lookstruct.pipeline.storage.ledger import Ledger
     from lookstruct.pipeline.storage.run import Run
@@ -54,10 +54,35 @@ class Step:
     error: BaseException | None = None
 
 
-_Arrived = Union["Arrival", "tuple[Record[Any], float]", Exception]
-"""What a fetcher brings: a page that waits for the model, a record that a server has read already, or a failure."""
+_Arrived = tuple[PageRow, Union["Arrival", Exception]]
+"""What a fetcher brings: a page that waits for a model, or why there is none."""
 
 Watcher = Callable[[Step], None]
+
+
+class Pages(Protocol):
+    """What a batch asks of a flow: `pipeline.flow.Flow` on this machine, `pipeline.cluster.flow.RayFlow` on many."""
+
+    @property
+    def n_readers(self) -> int:
+        """How many pages are read at once."""
+        ...
+
+    async def arrive(self, target: Target | str, watch: Watch, options: FetchOptions | None = None) -> Arrival:
+        """The page, fetched and cleaned."""
+        ...
+
+    async def record(self, arrival: Arrival, schema: Schema, watch: Watch) -> Record[Any]:
+        """The record in it."""
+        ...
+
+
+@dataclass(slots=True)
+class _Way:
+    """The way to the sink, which one result goes at a time: where the sink has got to."""
+
+    position: str
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +101,12 @@ class Batch:
     fetch: FetchOptions | None = None
     watch: Watcher = lambda _: None
 
-    async def work(self, flow: Flow) -> Counts:
+    async def work(self, flow: Pages) -> Counts:
         """Reads all waiting pages. However it ends, the ledger then says how far the run has come."""
         state = "stopped"
         try:
             position = await asyncio.to_thread(self._mend)
-            await self._read_all(flow, position)
+            await self._read_all(flow, _Way(position))
             await asyncio.to_thread(lambda: self.sink.finish(self.ledger.entries(self.run.id)))
             state = "done"
             return self.ledger.counts(self.run.id)
@@ -95,32 +120,22 @@ class Batch:
             return self.position
         return deliver(self.ledger, self.run.id, self.sink, self.run.position)
 
-    async def _read_all(self, flow: Flow, position: str) -> None:
+    async def _read_all(self, flow: Pages, way: _Way) -> None:
         waiting = await asyncio.to_thread(self.ledger.waiting, self.run.id)
-        arrived: asyncio.Queue[tuple[PageRow, _Arrived]] = asyncio.Queue(self.concurrency)
-        left = iter(waiting)
-        n_fetchers = self.concurrency if flow.n_readers == 1 else max(self.concurrency, flow.n_readers)
-        fetchers = [asyncio.create_task(self._fetch(flow, left, arrived)) for _ in range(n_fetchers)]
-        try:
-            for _ in waiting:
-                page, arrival = await arrived.get()
-                position = await self._page(flow, page, arrival, position)
-        finally:
-            for fetcher in fetchers:
-                fetcher.cancel()
-            await asyncio.gather(*fetchers, return_exceptions=True)
+        arrived: asyncio.Queue[_Arrived] = asyncio.Queue(self.concurrency)
+        left, turns = iter(waiting), iter(waiting)
+        fetchers = [self._fetch(flow, left, arrived) for _ in range(self.concurrency)]
+        readers = [self._read_some(flow, turns, arrived, way) for _ in range(flow.n_readers)]
+        await _all_or_none([*fetchers, *readers])
 
-    async def _fetch(
-        self, flow: Flow, left: Iterator[PageRow], arrived: asyncio.Queue[tuple[PageRow, _Arrived]]
-    ) -> None:
+    async def _fetch(self, flow: Pages, left: Iterator[PageRow], arrived: asyncio.Queue[_Arrived]) -> None:
         for page in left:
             await arrived.put((page, await self._arrive(flow, page)))
 
-    async def _arrive(self, flow: Flow, page: PageRow) -> _Arrived:
-        """The page, or why there is none: whatever happens, the reader gets something to count."""
+    async def _arrive(self, flow: Pages, page: PageRow) -> Arrival | Exception:
+        """The page, or why there is none: whatever happens, a reader gets something to count."""
         try:
-            arrival = await flow.arrive(_target(page), Watch(), self.fetch)
-            return arrival if flow.n_readers == 1 else await self._read(flow, page, arrival)
+            return await flow.arrive(_target(page), Watch(), self.fetch)
         except Exception as exc:
             return exc
         except asyncio.CancelledError:
@@ -129,26 +144,32 @@ class Batch:
                 raise
             return FetchError(f"{page.target} was given up by the browser: try again")  # nobody cancelled us
 
-    async def _read(self, flow: Flow, page: PageRow, arrival: Arrival) -> tuple[Record[Any], float]:
-        """The record of a page that has arrived, and how many seconds it took."""
-        start = perf_counter()
-        await asyncio.to_thread(self.ledger.begin, self.run.id, page.number)
-        return await flow.record(arrival, self.schema, Watch()), perf_counter() - start
+    async def _read_some(
+        self, flow: Pages, turns: Iterator[PageRow], arrived: asyncio.Queue[_Arrived], way: _Way
+    ) -> None:
+        """Reads pages as they arrive, as many as are left when its turn comes."""
+        for _ in turns:
+            await self._page(flow, *await arrived.get(), way)
 
-    async def _page(self, flow: Flow, page: PageRow, arrival: _Arrived, position: str) -> str:
-        """Reads, keeps and delivers one page that has arrived; the sink's new position."""
+    async def _page(self, flow: Pages, page: PageRow, arrival: Arrival | Exception, way: _Way) -> None:
+        """Reads, keeps and delivers one page that has arrived."""
         try:
             if isinstance(arrival, Exception):
                 raise arrival
-            record, read_s = arrival if isinstance(arrival, tuple) else await self._read(flow, page, arrival)
+            record, read_s = await self._read(flow, page, arrival)
         except Exception as exc:
             await self._failed(page, exc)
-            return position
+            return
         costs = _costs(record, read_s)
         await asyncio.to_thread(self.ledger.keep, entry_of(record, self.run.id, page.number, page.target), costs)
-        position = await self._deliver(position)
+        await self._deliver(way)
         self.watch(Step(page, costs))
-        return position
+
+    async def _read(self, flow: Pages, page: PageRow, arrival: Arrival) -> tuple[Record[Any], float]:
+        """The record of a page that has arrived, and how many seconds it took."""
+        await asyncio.to_thread(self.ledger.begin, self.run.id, page.number)
+        start = perf_counter()
+        return await flow.record(arrival, self.schema, Watch()), perf_counter() - start
 
     async def _failed(self, page: PageRow, exc: Exception) -> None:
         if not is_one_pages_fault(exc):
@@ -156,9 +177,21 @@ class Batch:
         await asyncio.to_thread(self.ledger.fail, self.run.id, page.number, exc)
         self.watch(Step(page, Costs(), exc))
 
-    async def _deliver(self, position: str) -> str:
-        """Hands the sink what it does not have yet; the new position."""
-        return await asyncio.to_thread(deliver, self.ledger, self.run.id, self.sink, position)
+    async def _deliver(self, way: _Way) -> None:
+        """Hands the sink what it does not have yet."""
+        async with way.lock:
+            way.position = await asyncio.to_thread(deliver, self.ledger, self.run.id, self.sink, way.position)
+
+
+async def _all_or_none(work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Runs all of it at once; as soon as one part fails the others are cancelled, and that failure is raised."""
+    tasks = [asyncio.create_task(part) for part in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _target(page: PageRow) -> Target | str:
