@@ -7,10 +7,12 @@ import time
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from lookstruct.extractors.contenttypes import not_a_page
 from lookstruct.extractors.egress.client import get
 from lookstruct.extractors.egress.proxy import Ticket
+from lookstruct.extractors.httpcache.cache import HttpCache
 from lookstruct.extractors.inputs import Kind, convert, kind_of
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.schemas.document import Page
@@ -26,12 +28,13 @@ class OtherInput(Exception):
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-async def download(other: OtherInput, asked: str, options: FetchOptions, ticket: Ticket) -> Page:
+async def download(
+    other: OtherInput, asked: str, options: FetchOptions, ticket: Ticket, cache: HttpCache | None = None
+) -> Page:
     """The input as a page; raises one of the `FetchError`s. `asked` is the URL that led to it."""
     began = time.monotonic()
-    answer = await get(
-        ticket, other.url, max_bytes=options.max_bytes, timeout_s=options.timeout_s, headers=other.headers
-    )
+    limits: dict[str, Any] = {"max_bytes": options.max_bytes, "timeout_s": options.timeout_s}
+    answer = await get(ticket, other.url, headers=other.headers, cache=cache, **limits)
     if answer.status >= 400:
         raise HTTPStatusError(f"{other.url} answered {answer.status} when asked again: try again", answer.status)
     if answer.is_cut:

@@ -22,6 +22,7 @@ from lookstruct.extractors.download import OtherInput, download
 from lookstruct.extractors.egress.dialer import Upstream
 from lookstruct.extractors.egress.guard import Guard
 from lookstruct.extractors.egress.proxy import EgressProxy
+from lookstruct.extractors.httpcache.caches import Caches
 from lookstruct.extractors.identity import device_settings, without_credentials
 from lookstruct.extractors.inputs import Converted, convert, kind_of
 from lookstruct.extractors.lifetime import Keeper, Running
@@ -51,7 +52,8 @@ class Fetcher:
     ) -> None:
         self._options = options or FetchOptions()
         self._egress = egress or EgressProxy()
-        self._manners = Manners(self._egress)
+        self._caches = Caches()
+        self._manners = Manners(self._egress, caches=self._caches)
         self._keeper = Keeper()
         self._room = asyncio.Semaphore(max_pages)
 
@@ -97,7 +99,8 @@ class Fetcher:
         await self._egress.start()
         await self._keeper.warm(self._egress.url)
         page = await self._manners.visited(job.url, partial(self._rendered, job, options), options, typed=job.typed)
-        return replace(page, notes=(*page.notes, IGNORED_NOTE)) if options.ignore_robots else page
+        ignored = (IGNORED_NOTE,) if options.ignore_robots else ()
+        return replace(page, notes=(*page.notes, *ignored, *self._caches.notes(options)))
 
     async def _rendered(self, job: Job, options: FetchOptions) -> Page:
         async with self._room:
@@ -112,13 +115,14 @@ class Fetcher:
         await self._egress.start()
         guard = Guard.for_target(job.typed or job.url, options.allow_private, for_others=options.for_others)
         upstream = Upstream.parse(options.proxy) if options.proxy else None
+        cache = await self._caches.of(options)
         async with self._keeper.lend(self._egress.url) as running:
             with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
                 try:
-                    work = render(running.browser, job, options, ticket, _device(running, options))
+                    work = render(running.browser, job, options, ticket, _device(running, options), cache)
                     return await running.unless_lost(work)
                 except OtherInput as other:
-                    return await download(other, job.url, options, ticket)
+                    return await download(other, job.url, options, ticket, cache)
                 except (Interrupted, FetchTimeout, PlaywrightError) as exc:
                     if await running.is_alive():
                         raise
@@ -133,6 +137,7 @@ class Fetcher:
         """Stop the browser and remove its temporary files; safe to call twice."""
         try:
             await self._manners.close()
+            await self._caches.close()
         finally:
             try:
                 await self._keeper.close()

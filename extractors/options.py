@@ -92,6 +92,13 @@ class FetchOptions(Group):
     per_host: PositiveInt | None = Field(
         default=None, description="Most pages of one host at once: 2 unless given, any number for local ones."
     )
+    cache: Annotated[Literal["auto", "off", "check", "on"], Flag("--cache", "USE")] = Field(
+        default="auto",
+        description="Keep what servers let us keep: check asks whether it still holds, on also uses unasked what is "
+        "fresh, off, or auto (check in batches and jobs).",
+    )
+    cache_folder: Path | None = Field(default=None, description="Where; http.db in the cache folder unless given.")
+    cache_mb: PositiveInt = Field(default=500, description="Most megabytes in it; what was used least goes first.")
     proxy: Annotated[str | None, Flag("--proxy", "URL")] = Field(
         default=None,
         description="http://user:password@host:port, https:// or socks5://; the environment's unless given.",

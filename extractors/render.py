@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Response, Route
@@ -21,6 +22,8 @@ from lookstruct.extractors.egress.guard import Passage, Refused
 from lookstruct.extractors.egress.proxy import Ticket
 from lookstruct.extractors.following import Further, find_next, joined
 from lookstruct.extractors.htmltree import marked_paths
+from lookstruct.extractors.httpcache.cache import HttpCache, Kept
+from lookstruct.extractors.httpcache.documents import Documents
 from lookstruct.extractors.identity import credentials_for, read_storage, same_origin
 from lookstruct.extractors.inputs import kind_of
 from lookstruct.extractors.interact import Hands, interact, press, wants_hands
@@ -72,7 +75,12 @@ class Job:
 
 
 async def render(
-    browser: Browser, job: Job, options: FetchOptions, ticket: Ticket, device: Mapping[str, Any] | None = None
+    browser: Browser,
+    job: Job,
+    options: FetchOptions,
+    ticket: Ticket,
+    device: Mapping[str, Any] | None = None,
+    cache: HttpCache | None = None,
 ) -> Page:
     """Load a page in a context of its own, which is closed whatever happens, and read it.
 
@@ -83,7 +91,18 @@ async def render(
     began = time.monotonic()
     settings = {"proxy": ticket.settings, **_context_settings(job, options, device or {})}
     async with _tab(browser, job, settings, options.timeout_s) as tab:
-        return await _Visit(tab, job, options, ticket.passage, began).read()
+        return await _Visit(
+            tab, job, options, ticket.passage, began, _documents(cache, tab, job, options, ticket)
+        ).read()
+
+
+def _documents(cache: HttpCache | None, tab: Tab, job: Job, options: FetchOptions, ticket: Ticket) -> Documents | None:
+    """The tab's way through the cache; none for pages that are shown to this visitor alone."""
+    is_personal = options.headers or options.http_auth or job.credentials
+    if cache is None or is_personal or job.body is not None:
+        return None
+    variant = f"{options.emulate} {options.user_agent} {options.locale}"
+    return Documents(cache, tab.context, ticket.passage.guard.admits_url, variant)
 
 
 @asynccontextmanager
@@ -141,7 +160,15 @@ async def _close(context: BrowserContext) -> None:
 class _Visit:
     """One visit of one page, from navigation to `Page`."""
 
-    def __init__(self, tab: Tab, job: Job, options: FetchOptions, passage: Passage, began: float) -> None:
+    def __init__(
+        self,
+        tab: Tab,
+        job: Job,
+        options: FetchOptions,
+        passage: Passage,
+        began: float,
+        documents: Documents | None = None,
+    ) -> None:
         self._tab = tab
         self._job = job
         self._name = job.name  # of what is being read, as messages call it
@@ -156,6 +183,7 @@ class _Visit:
         self._shown = job  # what the tab is given: another body than the server's after a reload
         self._answer: Response | None = None
         self._notes: list[str] = []
+        self._documents = documents
 
     async def read(self) -> Page:
         """Navigate, wait, and read, within the time and size that the options allow."""
@@ -182,7 +210,9 @@ class _Visit:
 
     async def _read(self) -> Page:
         await self._tab.route("**/*", self._gate)
-        await self._traffic.watch()
+        session = await self._traffic.watch()
+        if self._documents is not None:
+            self._documents.watch(session)
         response = await self._navigate()
         self._check(response)
         page = await self._page(await self._ready())
@@ -200,6 +230,8 @@ class _Visit:
             notes += await interact(self._hands())
             snapshot = await take_snapshot(self._tab, self._options.max_nodes, inner=inner)
         self._notes += notes
+        if self._documents is not None:
+            await self._documents.keep(self._traffic.main)
         return snapshot
 
     def _hands(self) -> Hands:
@@ -228,7 +260,7 @@ class _Visit:
             html=html,
             hidden_paths=marked_paths(html, MARK_HIDDEN),
             fetch_s=time.monotonic() - self._began,
-            notes=(*self._notes, *self._passage.notes()),
+            notes=(*self._notes, *self._passage.notes(), *(self._documents.notes if self._documents else ())),
         )
 
     async def _turn(self, seen: set[str]) -> bool:
@@ -240,7 +272,7 @@ class _Visit:
         if following.url is None:
             return await press(self._hands(), following.button)
         seen.add(following.url)
-        self._check(await self._tab.goto(following.url, wait_until="commit", referer=self._tab.url))
+        self._check(await self._goto(following.url, referer=self._tab.url))
         return True
 
     def _reason(self, exc: Exception) -> str:
@@ -282,6 +314,8 @@ class _Visit:
                 await route.abort("blockedbyclient")
             elif self._options.headers and same_origin(request.url, self._job.url):
                 await route.continue_(headers={**request.headers, **self._options.headers})
+            elif is_page and self._documents is not None:
+                await _answer(route, await self._documents.before(request))
             else:
                 await route.continue_()
 
@@ -293,11 +327,17 @@ class _Visit:
             await self._tab.set_content(self._job.body or "", wait_until="commit")
             return None
         try:
-            return await self._tab.goto(self._job.url, wait_until="commit", timeout=self._options.timeout_s * 1000)
+            return await self._goto(self._job.url)
         except PlaywrightError:
             if self._traffic.main is not None:
                 self._check(self._traffic.main)  # a download or an empty answer ends the navigation: say which
             raise
+
+    async def _goto(self, url: str, referer: str | None = None) -> Response | None:
+        """Navigate, by way of the cache if there is one."""
+        timeout_ms = self._options.timeout_s * 1000
+        go = partial(self._tab.goto, url, wait_until="commit", timeout=timeout_ms, referer=referer)
+        return await (self._documents.navigated(url, go) if self._documents is not None else go())
 
     def _check(self, response: Response | None) -> None:
         """Raise for an error status, or for something that is no page."""
@@ -337,7 +377,7 @@ class _Visit:
             hidden_paths=marked_paths(snapshot.html, MARK_HIDDEN),
             screenshot=await self._tab.screenshot(full_page=True) if self._options.screenshot else None,
             fetch_s=time.monotonic() - self._began,
-            notes=(*self._notes, *self._passage.notes()),
+            notes=(*self._notes, *self._passage.notes(), *(self._documents.notes if self._documents else ())),
         )
 
     def _crashed(self, _: Tab) -> None:
@@ -375,6 +415,14 @@ class _Visit:
         if "Download is starting" in str(exc):
             return not_a_page(self._name, "a download")
         return FetchError(f"{self._name} could not be read ({first_line(exc)}): try again")
+
+
+async def _answer(route: Route, known: Kept | Mapping[str, str]) -> None:
+    """Answer a request with what is kept, or let it pass with conditions."""
+    if isinstance(known, Kept):
+        await route.fulfill(status=known.status, headers=dict(known.headers), body=known.body)
+    else:
+        await route.continue_(headers={**route.request.headers, **known} if known else None)
 
 
 def _status_text(response: Response) -> str:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from playwright.async_api import CDPSession, Request, Response
 from playwright.async_api import Page as Tab
-from playwright.async_api import Request, Response
 
 _CONTENT_TYPES = frozenset({"document", "script", "xhr", "fetch"})
 MOST_RESOURCES = 5
@@ -32,8 +32,8 @@ class Traffic:
         self._total = 0
         self._on_excess = on_excess
 
-    async def watch(self) -> None:
-        """Start watching; call before the navigation."""
+    async def watch(self) -> CDPSession:
+        """Start watching; call before the navigation. Returns the session that hears of the network."""
         self._tab.on("request", self._began)
         self._tab.on("requestfinished", self._ended)
         self._tab.on("requestfailed", self._failed)
@@ -41,6 +41,7 @@ class Traffic:
         session = await self._tab.context.new_cdp_session(self._tab)
         session.on("Network.dataReceived", self._received)
         await session.send("Network.enable")
+        return session
 
     @property
     def n_pending(self) -> int:

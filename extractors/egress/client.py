@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import httpx2
 
-from lookstruct.extractors.egress.guard import Unreachable
+from lookstruct.extractors.egress.guard import Guard, Unreachable
 from lookstruct.extractors.egress.proxy import Ticket
+from lookstruct.extractors.httpcache.cache import HttpCache
 from lookstruct.schemas.errors import FetchError, FetchTimeout, Interrupted
 
 
@@ -38,9 +39,12 @@ async def get(
     headers: Mapping[str, str],
     max_redirects: int = 5,
     verify: bool = True,
+    cache: HttpCache | None = None,
+    keep_s: float | None = None,
 ) -> Answer:
     """The answer to a GET, whatever its status; redirects pass the guard as every request does.
 
+    `cache` may know it, or know what to ask; what it keeps of this it keeps no longer than `keep_s`.
     Raises `Refused` or `Unreachable` where the guard or the network knows why there is none, else `FetchTimeout`,
     `Interrupted`, or `TooManyRedirects`.
     """
@@ -55,9 +59,10 @@ async def get(
         headers=dict(headers),
     )
     try:
-        async with asyncio.timeout(timeout_s), client, client.stream("GET", url) as response:
-            body, is_cut = await _up_to(response, max_bytes)
-            return Answer(str(response.url), response.status_code, dict(response.headers), body, is_cut)
+        async with asyncio.timeout(timeout_s), client:
+            if cache is None:
+                return await _asked(client, url, max_bytes)
+            return await _by_cache(cache, ticket.passage.guard, client, url, max_bytes, keep_s)
     except (TimeoutError, httpx2.TimeoutException) as exc:
         raise FetchTimeout(f"{url} did not answer within {timeout_s:g} s: try again later") from exc
     except httpx2.TooManyRedirects as exc:
@@ -68,6 +73,37 @@ async def get(
         if (name := _tls_error(exc)) is not None:
             raise Unreachable(name) from exc
         raise Interrupted(f"{url} could not be read ({exc or type(exc).__name__}): try again later") from exc
+
+
+async def _asked(
+    client: httpx2.AsyncClient, url: str, max_bytes: int, extra: Mapping[str, str] | None = None
+) -> Answer:
+    """What the server says."""
+    async with client.stream("GET", url, headers=dict(extra or {})) as response:
+        body, is_cut = await _up_to(response, max_bytes)
+        return Answer(str(response.url), response.status_code, dict(response.headers), body, is_cut)
+
+
+async def _by_cache(
+    cache: HttpCache, guard: Guard, client: httpx2.AsyncClient, url: str, max_bytes: int, keep_s: float | None
+) -> Answer:
+    """What the cache has, asked about where that is due, else what the server says; redirects are never kept."""
+    sent = dict(client.build_request("GET", url).headers)
+    lookup = await cache.look_up(url, sent, is_admitted=guard.admits_url(url), variant="own")
+    if lookup is None:
+        return await _asked(client, url, max_bytes)
+    kept = lookup.fresh
+    if kept is None:
+        answer = await _asked(client, url, max_bytes, lookup.conditions)
+        is_direct = answer.url == str(httpx2.URL(url))
+        if answer.status != 304 or not lookup.conditions:
+            if is_direct and not answer.is_cut:
+                await cache.keep(lookup, answer.status, answer.headers, answer.body, at_most_s=keep_s)
+            return answer
+        kept = await cache.confirmed(lookup, answer.headers) if is_direct else None
+    if kept is None:  # 304 of another page, or of what was removed meanwhile
+        return await _asked(client, url, max_bytes)
+    return Answer(url, kept.status, kept.headers, kept.body[:max_bytes], len(kept.body) > max_bytes)
 
 
 def _tls_error(error: BaseException | None) -> str | None:

@@ -76,6 +76,11 @@ class Guard:
         """Whether `place` may be reached where it is not public."""
         return self.is_typed(place) or place.host in self.allowed or str(place) in self.allowed
 
+    def admits_url(self, url: str) -> bool:
+        """Whether where `url` leads may be reached where it is not public."""
+        place = Place.of(url)
+        return place is not None and self.admits(place)
+
     def advice(self, place: Place) -> str:
         """What a person can do who wants to reach `place` none the less."""
         if self.for_others:

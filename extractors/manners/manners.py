@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from lookstruct.extractors.agent import product_of, user_agent
@@ -20,9 +20,10 @@ from lookstruct.extractors.egress.client import Answer, get
 from lookstruct.extractors.egress.dialer import Upstream
 from lookstruct.extractors.egress.guard import Guard, Refused, Unreachable
 from lookstruct.extractors.egress.proxy import EgressProxy
+from lookstruct.extractors.httpcache.caches import Caches
 from lookstruct.extractors.manners.pace import Pace
 from lookstruct.extractors.manners.retrying import retried
-from lookstruct.extractors.manners.robots import LONGEST, Robots, Rules, address_for
+from lookstruct.extractors.manners.robots import KEEP_S, LONGEST, Robots, Rules, address_for
 from lookstruct.extractors.neterrors import fetch_error
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.schemas.errors import BlockedByPolicy, FetchError, HTTPStatusError
@@ -40,8 +41,9 @@ _AT_ONCE, _AT_ONCE_LOCAL = 2, 64
 class Manners:
     """How this run behaves towards all hosts; what it asks goes through the egress proxy."""
 
-    def __init__(self, egress: EgressProxy, pace: Pace | None = None) -> None:
+    def __init__(self, egress: EgressProxy, pace: Pace | None = None, caches: Caches | None = None) -> None:
         self._egress = egress
+        self._caches = caches or Caches()
         self._robots = Robots()
         self._pace = pace or Pace()
 
@@ -95,7 +97,8 @@ class Manners:
         upstream = Upstream.parse(options.proxy) if options.proxy else None
         headers = {"User-Agent": options.user_agent or user_agent()}
         with self._egress.admit(guard, max_bytes=4 * LONGEST, upstream=upstream) as ticket:
-            ask = partial(get, ticket, address, max_bytes=LONGEST, timeout_s=_ROBOTS_S, headers=headers)
+            limits: dict[str, Any] = {"max_bytes": LONGEST, "timeout_s": _ROBOTS_S, "keep_s": KEEP_S}
+            ask = partial(get, ticket, address, headers=headers, cache=await self._caches.of(options), **limits)
             try:
                 return await ask()
             except Unreachable as exc:
