@@ -107,6 +107,26 @@ def test_what_could_never_run_is_refused_before_it_is_kept(jobs: Cli, more: tupl
     assert jobs("list")[0] == ""
 
 
+def test_a_job_keeps_how_its_pages_are_fetched(jobs: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    source = Source(LAMP)
+    monkeypatch.setattr(extractor_module, "_open_browser", lambda _: source)
+    how = ("--wait", "load", "--timeout", "20", "--proxy", "http://127.0.0.1:3128", "--allow-private", "a.lan,b.lan")
+    jobs(*ADD, "--every", "6h", "--retries", "4", "--storage-state", "login.json", "--open", *how)
+    shown = json.loads(jobs("show", "lamps")[0])
+    assert (shown["retries"], shown["fetch"]["storage_state"]) == (4, str(tmp_path / "login.json"))
+    jobs("run", "lamps", "--delay", "3")
+    options = source.options[0]
+    assert options is not None
+    assert (options.wait, options.timeout_s, options.proxy) == ("load", 20.0, "http://127.0.0.1:3128")
+    assert (options.allow_private, options.open_folds, options.delay_s) == (("a.lan", "b.lan"), True, 3.0)
+    assert options.retries == FetchOptions().retries
+
+
+def test_a_page_option_of_a_job_that_cannot_be_is_refused(jobs: Cli):
+    assert "--wait" in jobs(*ADD, "--every", "6h", "--wait", "forever", code=2)[1]
+    assert jobs("list")[0] == ""
+
+
 def test_a_job_that_failed_ends_a_run_by_hand_with_one(jobs: Cli, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(extractor_module, "_load_reader", lambda _: reader(Decoder("no json"), tokenizer())())
     jobs(*ADD, "--every", "6h")

@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from lookstruct.pipeline.jobs.job import make_job
-from lookstruct.pipeline.jobs.store import Claim, JobStore
+from lookstruct.pipeline.jobs.states import Claim
+from lookstruct.pipeline.jobs.store import JobStore
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MINUTE = timedelta(minutes=1)

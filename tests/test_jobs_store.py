@@ -14,8 +14,10 @@ from jobs_bench import MINUTE, START, job, record
 from postgres_fixtures import postgres as postgres
 from postgres_fixtures import postgres_url as postgres_url
 
+from lookstruct.pipeline.jobs.claiming import backoff
 from lookstruct.pipeline.jobs.keys import results_of
-from lookstruct.pipeline.jobs.store import Claim, JobStore, Result, Status, backoff
+from lookstruct.pipeline.jobs.states import Claim, Closed, Result, Status
+from lookstruct.pipeline.jobs.store import JobStore
 from lookstruct.schemas.errors import StorageError, UsageError
 
 LEASE = 5 * MINUTE
@@ -99,10 +101,14 @@ def test_a_run_that_kills_its_workers_is_closed_at_last(store: JobStore):
     for _ in range(2):
         assert store.claim("w", now, LEASE) is not None
         now += LEASE
-    assert store.claim("w", now, LEASE) is None
+    closed: list[Closed] = []
+    assert store.claim("w", now, LEASE, closed.append) is None
     run = store.history("lamps")[0]
     assert (run.status, run.errors) == ("lost", ["The worker w did not come back."])
     assert store.get("lamps").state.paused
+    assert [(one.job.name, one.status, one.errors, one.paused) for one in closed] == [
+        ("lamps", Status.LOST, ["The worker w did not come back."], True)
+    ]
 
 
 def test_a_released_run_is_taken_up_at_once_and_its_attempt_does_not_count(store: JobStore):

@@ -212,6 +212,40 @@ async def test_events_are_told_to_those_who_want_them(store: JobStore):
     assert await hour(FetchTimeout("down")) == ["failed", "paused"]
 
 
+async def test_a_job_that_is_paused_because_its_worker_was_lost_is_told_of(store: JobStore):
+    clock, told = Clock(), list[tuple[str, list[str]]]()
+
+    async def tell(job: Any, event: str, lines: list[str]) -> None:
+        del job
+        told.append((event, lines))
+
+    store.add(job(retries=0, pause_after=1), START)
+    assert store.claim("dead", START, MINUTE) is not None
+    clock.now += 2 * MINUTE
+    await worker(store, Pages(), clock, tell=tell).serve(until_idle=True)
+    assert told == [
+        ("failed", ["The worker dead did not come back."]),
+        ("paused", ["1 runs failed in a row; extract jobs unpause lamps goes on."]),
+    ]
+
+
+async def test_a_run_that_gives_way_to_the_next_time_counts_says_why_and_may_pause_the_job(store: JobStore):
+    clock, told = Clock(), list[str]()
+
+    async def tell(job: Any, event: str, lines: list[str]) -> None:
+        del job, lines
+        told.append(event)
+
+    store.add(job(retries=5, backoff="2h", pause_after=2), START)
+    for _ in range(4):
+        await worker(store, Pages(**{LAMP: FetchTimeout("down")}), clock, tell=tell).serve(until_idle=True)
+        clock.now += timedelta(hours=1)
+    assert told == ["failed", "failed", "paused"]
+    assert store.get("lamps").state.paused
+    assert [run.status for run in store.history("lamps")] == ["failed", "failed"]
+    assert last_run(store).errors == ["Try 1 failed, and the job's next time came before another."]
+
+
 async def test_a_job_runs_now_when_it_is_asked_to(store: JobStore):
     pages = Pages()
     store.add(job(), START)

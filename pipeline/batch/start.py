@@ -7,11 +7,13 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import make_url
 
 from lookstruct.pipeline.batch.targets import Listed, read_list
+from lookstruct.pipeline.jobs.checking import schema_path
 from lookstruct.pipeline.sinks import kind_of, open_sink
 from lookstruct.pipeline.sinks.sink import Sink, SinkOptions
 from lookstruct.pipeline.storage.run import Run, Spec
@@ -48,7 +50,8 @@ def begin(
     _check_alone(ledger, to, settings.output.options())
     position = sink.prepare()
     kept = {**flags, "output": {**flags.get("output", {}), "to": to}}
-    run = ledger.create(Spec(schema, chosen.name, chosen.json_schema, to, kept), pages.pages, position)
+    named = schema_path(schema, Path.cwd())
+    run = ledger.create(Spec(named, chosen.name, chosen.json_schema, to, kept), pages.pages, position)
     return Started(run, chosen, sink, position, pages.n_duplicates)
 
 

@@ -12,7 +12,7 @@ import typer
 
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.pipeline.commands.console import print_result, say
-from lookstruct.pipeline.commands.options import with_settings
+from lookstruct.pipeline.commands.options import Given, with_settings
 from lookstruct.pipeline.settings import (
     DecodeSettings,
     EngineSettings,
@@ -65,9 +65,9 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="jobs")
 
 
-@with_settings(schemas=SchemaSettings, jobs=JobsSettings)
+@with_settings("--retries", fetch=FetchOptions, schemas=SchemaSettings, jobs=JobsSettings)
 def add_job(
-    settings: Settings,
+    given: Given,
     name: Name,
     *,
     url: Annotated[list[str], typer.Option("--url", metavar="URL", help="A page or a file; may be given again.")],
@@ -100,15 +100,20 @@ def add_job(
         typer.Option("--notify-on", metavar="EVENTS", help="Of failed, paused, changed, warning, recovered."),
     ] = None,
 ) -> None:
-    """Add a job; what could never run (schema, sink, schedule) is refused at once."""
+    """Add a job; what could never run (schema, sink, schedule) is refused at once.
+
+    Options of the page are kept with the job; what is not given is as the worker has it.
+    """
     from lookstruct.pipeline.jobs.checking import checked
     from lookstruct.pipeline.jobs.job import make_job
     from lookstruct.pipeline.jobs.running import utc_now
 
-    given: dict[str, Any] = {"every": every, "cron": cron, "timezone": timezone, "to": to, "on": on, "jitter": jitter}
-    given |= {"timeout": timeout, "backoff": backoff, "key": _split(key), "notify_on": _split(notify_on)}
-    more = {"retries": retries, "pause_after": pause_after, "notify": notify, "evidence": evidence or None}
-    wanted = {k: v for k, v in (given | more).items() if v is not None}
+    settings = given.settings()
+    said: dict[str, Any] = {"every": every, "cron": cron, "timezone": timezone, "to": to, "on": on, "jitter": jitter}
+    said |= {"timeout": timeout, "backoff": backoff, "key": _split(key), "notify_on": _split(notify_on)}
+    said |= {"retries": retries, "pause_after": pause_after, "notify": notify, "evidence": evidence or None}
+    said |= {"fetch": given.flags.get("fetch")}
+    wanted = {k: v for k, v in said.items() if v is not None}
     job = make_job({"name": name, "url": url, "schema": schema, **wanted})
     job = checked(job, lenient=settings.schemas.lenient)
     with _store(settings) as store:

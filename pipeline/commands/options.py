@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,13 @@ class Given:
         )
 
 
-def with_settings(**groups: type[Group]) -> Callable[[Command], Command]:
+def with_settings(*without: str, **groups: type[Group]) -> Callable[[Command], Command]:
     """Gives a command an option for every flagged setting of `groups`, and --config; it gets `settings` or `given`.
 
     Defaults, help and checks are those of the settings themselves, so commands that share a group share its options.
+    `without` names options that the command has itself, in another sense.
     """
-    parameters = [parameter for name, group in groups.items() for parameter in _parameters(name, group)]
+    parameters = [parameter for name, group in groups.items() for parameter in _parameters(name, group, without)]
 
     def decorate(command: Command) -> Command:
         taken = inspect.signature(command, eval_str=True).parameters
@@ -62,8 +63,10 @@ def with_settings(**groups: type[Group]) -> Callable[[Command], Command]:
     return decorate
 
 
-def _parameters(prefix: str, group: type[Group]) -> Iterator[inspect.Parameter]:
+def _parameters(prefix: str, group: type[Group], without: Sequence[str]) -> Iterator[inspect.Parameter]:
     for name, field, flag in flagged(group):
+        if flag.name in without:
+            continue
         is_switch = field.annotation is bool
         option = typer.Option(
             None,

@@ -10,6 +10,9 @@ from lookstruct.pipeline.sinks import Sink, kind_of, open_sink
 from lookstruct.schemas.errors import UsageError
 from lookstruct.schemas.loader import load_schema
 
+FETCH_PATHS = ("storage_state", "snapshot", "cache_folder")
+"""Settings of the group `[fetch]` that are files or folders."""
+
 
 def checked(job: Job, *, base: Path | None = None, lenient: bool = False) -> Job:
     """`job` with absolute paths; UsageError, TargetError, SchemaError or SinkError for what could never run.
@@ -19,8 +22,9 @@ def checked(job: Job, *, base: Path | None = None, lenient: bool = False) -> Job
     base = base or Path.cwd()
     changed: dict[str, Any] = {
         "urls": tuple(_target(url, base) for url in job.urls),
-        "schema_spec": _schema_path(job.schema_spec, base),
+        "schema_spec": schema_path(job.schema_spec, base),
         "to": _sink_path(job.to, base) if job.to is not None else None,
+        "fetch": {name: _fetch_setting(name, value, base) for name, value in job.fetch.items()},
     }
     ready = job.model_copy(update=changed)
     load_schema(ready.schema_spec, lenient=lenient)
@@ -52,7 +56,7 @@ def _target(text: str, base: Path) -> str:
     return target.value
 
 
-def _schema_path(spec: str, base: Path) -> str:
+def schema_path(spec: str, base: Path) -> str:
     """The schema with an absolute path, where it names a file."""
     if (path := _existing(spec, base)) is not None:
         return str(path)
@@ -67,6 +71,10 @@ def _sink_path(to: str, base: Path) -> str:
     prefix = "sqlite:///"
     is_relative = to.startswith(prefix) and to[len(prefix) :][:1] not in ("", "/", ":")
     return f"{prefix}{base / to[len(prefix) :]}" if is_relative else to
+
+
+def _fetch_setting(name: str, value: Any, base: Path) -> Any:
+    return str(base / Path(value).expanduser()) if name in FETCH_PATHS else value
 
 
 def _existing(text: str, base: Path) -> Path | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lookstruct.pipeline.jobs.store import Result
+from lookstruct.pipeline.jobs.states import Result
 from lookstruct.pipeline.sinks.entry import entry_of
 from lookstruct.schemas.record import Record
 

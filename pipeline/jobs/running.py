@@ -17,7 +17,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from lookstruct.pipeline.jobs.durations import spell
 from lookstruct.pipeline.jobs.job import Job
 from lookstruct.pipeline.jobs.keys import results_of
-from lookstruct.pipeline.jobs.store import Claim, Ended, JobStore, Result, Stored
+from lookstruct.pipeline.jobs.states import Claim, Closed, Ended, Result, Stored
+from lookstruct.pipeline.jobs.store import JobStore
 from lookstruct.pipeline.sinks import Sink
 from lookstruct.schemas.errors import (
     BlockedByPolicy,
@@ -184,7 +185,16 @@ def events_of(report: Report) -> Mapping[str, Sequence[str]]:
     if ended.status.value == "failed":
         events["failed"] = report.errors
     if ended.paused:
-        events["paused"] = [f"{report.claim.job.pause_after} runs failed in a row; extract jobs unpause NAME goes on."]
+        events["paused"] = [_paused(report.claim.job)]
     if ended.recovered:
         events["recovered"] = ["The run before had failed; this one has not."]
     return events
+
+
+def events_of_closed(closed: Closed) -> Mapping[str, Sequence[str]]:
+    """The same for a run that ended without its worker."""
+    return {"failed": closed.errors, **({"paused": [_paused(closed.job)]} if closed.paused else {})}
+
+
+def _paused(job: Job) -> str:
+    return f"{job.pause_after} runs failed in a row; extract jobs unpause {job.name} goes on."

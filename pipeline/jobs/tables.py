@@ -76,7 +76,7 @@ runs = Table(
     _job_id(),
     Column("scheduled_at", Moment, nullable=False),
     Column("manual", Boolean, nullable=False, default=False),
-    Column("status", String(16), nullable=False),  # see store.Status
+    Column("status", String(16), nullable=False),  # see states.Status
     Column("attempt", Integer, nullable=False, default=1),
     Column("worker", String(200), nullable=False, default=""),
     Column("lease_until", Moment),

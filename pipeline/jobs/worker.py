@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
 from uuid import uuid4
 
 from lookstruct.pipeline.jobs.job import Job
-from lookstruct.pipeline.jobs.running import Clock, Report, Runner, events_of, utc_now
-from lookstruct.pipeline.jobs.store import Claim, JobStore
+from lookstruct.pipeline.jobs.running import Clock, Report, Runner, events_of, events_of_closed, utc_now
+from lookstruct.pipeline.jobs.states import Claim, Closed
+from lookstruct.pipeline.jobs.store import JobStore
 from lookstruct.schemas.errors import StorageError
 
 T = TypeVar("T")
@@ -84,12 +85,20 @@ class Worker:
 
     async def _start_due(self) -> None:
         while len(self._running) < self._slots:
-            claim = await self._surely(lambda: self._store.claim(self.name, self._clock(), self._lease))
+            claim = await self._claim()
             if claim is None:
                 return
             task = asyncio.create_task(self._run(claim))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
+
+    async def _claim(self) -> Claim | None:
+        """The next run that is due; tells of those that could only be closed."""
+        closed: list[Closed] = []
+        claim = await self._surely(lambda: self._store.claim(self.name, self._clock(), self._lease, closed.append))
+        for one in closed:
+            await self._report_closed(one)
+        return claim
 
     async def _wait(self) -> None:
         """Until a run has ended, or it is time to look again."""
@@ -149,9 +158,17 @@ class Worker:
         self._say(f"{job.name}: {ended.status.value}{again}, {n_changed} new or changed")
         for line in [*report.errors, *report.stored.warnings]:
             self._say(f"{job.name}: {line}")
-        if ended.paused:
+        await self._tell_all(job, events_of(report), paused=ended.paused)
+
+    async def _report_closed(self, closed: Closed) -> None:
+        job = closed.job
+        self._say(f"{job.name}: {closed.status.value}: {closed.errors[-1]}")
+        await self._tell_all(job, events_of_closed(closed), paused=closed.paused)
+
+    async def _tell_all(self, job: Job, events: Mapping[str, Sequence[str]], *, paused: bool) -> None:
+        if paused:
             self._say(f"{job.name}: paused, {job.pause_after} runs failed in a row")
-        for event, lines in events_of(report).items():
+        for event, lines in events.items():
             if event in job.notify_on:
                 await self._tell(job, event, list(lines))
 
