@@ -25,11 +25,13 @@ from lookstruct.extractors.egress.proxy import EgressProxy
 from lookstruct.extractors.httpcache.caches import Caches
 from lookstruct.extractors.identity import device_settings, without_credentials
 from lookstruct.extractors.inputs import Converted, convert, kind_of
+from lookstruct.extractors.job import BLANK, Job, Means
 from lookstruct.extractors.lifetime import Keeper, Running
 from lookstruct.extractors.manners.manners import IGNORED_NOTE, Manners
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.processes import Family
-from lookstruct.extractors.render import BLANK, Job, render
+from lookstruct.extractors.render import render
+from lookstruct.extractors.room import Room
 from lookstruct.extractors.target import Target, resolve_target
 from lookstruct.extractors.traffic import MOST_RESOURCES
 from lookstruct.schemas.document import Page
@@ -54,8 +56,8 @@ class Fetcher:
         self._egress = egress or EgressProxy()
         self._caches = Caches()
         self._manners = Manners(self._egress, caches=self._caches)
-        self._keeper = Keeper()
-        self._room = asyncio.Semaphore(max_pages)
+        self._keeper = Keeper(self._options.page_memory_mb * 1_000_000)
+        self._room = Room(max_pages)
 
     async def __aenter__(self) -> Fetcher:
         return self
@@ -103,7 +105,7 @@ class Fetcher:
         return replace(page, notes=(*page.notes, *ignored, *self._caches.notes(options)))
 
     async def _rendered(self, job: Job, options: FetchOptions) -> Page:
-        async with self._room:
+        async with self._room.place(options.least_free_mb * 1_000_000):
             try:
                 page = await self._shown(job, options)
             except BrowserLost:  # the next one is new: the page gets one more chance
@@ -119,8 +121,10 @@ class Fetcher:
         async with self._keeper.lend(self._egress.url) as running:
             with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
                 try:
-                    work = render(running.browser, job, options, ticket, _device(running, options), cache)
-                    return await running.unless_lost(work)
+                    next_turn = partial(self._manners.next_turn, options=options, typed=job.typed or job.url)
+                    took_one = running.outgrown.took_one
+                    means = Means(ticket, _device(running, options), cache, next_turn, took_one)
+                    return await running.unless_lost(render(running.browser, job, options, means))
                 except OtherInput as other:
                     return await download(other, job.url, options, ticket, cache)
                 except (Interrupted, FetchTimeout, PlaywrightError) as exc:

@@ -15,6 +15,7 @@ from playwright.async_api import Browser, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from lookstruct.extractors.browser import launch, temporary_folder
+from lookstruct.extractors.outgrown import Outgrown
 from lookstruct.extractors.patience import patiently
 from lookstruct.extractors.processes import Family, family_of
 from lookstruct.schemas.errors import BrowserLost
@@ -37,6 +38,8 @@ class Running:
     temporary: tempfile.TemporaryDirectory[str]
     family: Family
     lost: asyncio.Event
+    outgrown: Outgrown
+    watch: asyncio.Task[None]
     n_shown: int = 0
     n_open: int = 0
     is_given_up: bool = False
@@ -84,10 +87,12 @@ class Running:
 class Keeper:
     """Lends out the browser; one that is no longer fit is ended as soon as its last page is done.
 
-    `close` ends every process and removes every file, even of a browser that does not answer.
+    A page whose process takes more than `page_bytes` is ended. `close` ends every process and removes every file, even
+    of a browser that does not answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, page_bytes: int) -> None:
+        self._page_bytes = page_bytes
         self._current: Running | None = None
         self._all: set[Running] = set()
         self._starting = asyncio.Lock()
@@ -137,7 +142,9 @@ class Keeper:
             raise
         lost = asyncio.Event()
         browser.on("disconnected", lambda _: lost.set())
-        running = Running(playwright, browser, temporary, family, lost)
+        outgrown = Outgrown(family, self._page_bytes)
+        watch = asyncio.create_task(outgrown.run())
+        running = Running(playwright, browser, temporary, family, lost, outgrown, watch)
         self._all.add(running)
         return running
 
@@ -146,6 +153,7 @@ class Keeper:
         if running not in self._all:
             return
         self._all.discard(running)
+        running.watch.cancel()
         try:
             if running.browser.is_connected() and not running.is_given_up:
                 await patiently(running.browser.close(), _CLOSE_S)

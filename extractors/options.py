@@ -110,6 +110,12 @@ class FetchOptions(Group):
         default=False, description="The page is wanted by someone else: nothing that is not public is reached."
     )
     max_bytes: PositiveInt = Field(default=20_000_000, description="Largest page or single resource, in bytes.")
+    page_memory_mb: PositiveInt = Field(
+        default=2000, description="Most memory that a page may take, in megabytes; beyond it is closed."
+    )
+    least_free_mb: NonNegativeInt = Field(
+        default=500, description="Memory that must be free, in megabytes, before one more page is begun beside others."
+    )
     max_nodes: PositiveInt = Field(default=300_000, description="Most elements of a page that are read.")
     snapshot: Annotated[Path | None, Flag("--snapshot", "DIR")] = Field(
         default=None, description="Keep the page in a folder, to be read again without the network."

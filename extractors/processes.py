@@ -35,12 +35,15 @@ class Family:
 
     def memory(self) -> int:
         """Bytes that they hold, what they share left out."""
-        return sum(_own_bytes(process) for process in self.members())
+        return sum(own_bytes(process) for process in self.members())
+
+    def pages(self) -> list[psutil.Process]:
+        """Those that show pages and frames."""
+        return [process for process in self.members() if _is_page(process)]
 
     def largest_page(self) -> psutil.Process | None:
         """The page process that holds most."""
-        pages = [process for process in self.members() if _is_page(process)]
-        return max(pages, key=_own_bytes, default=None)
+        return max(self.pages(), key=own_bytes, default=None)
 
     def kill(self) -> None:
         """End them all, at once, and wait for it."""
@@ -79,7 +82,8 @@ def _marked(mark: str) -> Iterator[psutil.Process]:
                 yield process
 
 
-def _own_bytes(process: psutil.Process) -> int:
+def own_bytes(process: psutil.Process) -> int:
+    """What a process holds, what it shares left out; 0 for one that is gone."""
     try:
         memory = process.memory_info()
     except psutil.Error:

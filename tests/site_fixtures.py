@@ -178,7 +178,7 @@ async def _shelf(request: web.Request) -> web.Response:
 
 async def _listing(request: web.Request) -> web.Response:
     """Page ?page=N of three of a listing, linked by rel=next, or by what ?by names: a class, nothing, a private host,
-    itself, a page that is missing."""
+    itself, a page that is missing, one that robots.txt forbids."""
     page, by = int(request.query.get("page", "1")), request.query.get("by", "rel")
     onward = f"/listing?by={by}&page={page + 1}"
     link = {
@@ -186,6 +186,7 @@ async def _listing(request: web.Request) -> web.Response:
         "class": f"<a class='onward' href='{onward}'>more</a>",
         "private": "<a rel=next href='http://127.0.0.2:8000/'>more</a>",
         "itself": f"<a rel=next href='/listing?by=itself&page={page % 2 + 1}'>round</a>",
+        "forbidden": "<a rel=next href='/forbidden?page=2'>more</a>",
         "missing": "<a rel=next href='/status/404'>more</a>",
         "slow": "<a rel=next href='/slow?s=30'>more</a>",
     }[by]

@@ -283,6 +283,23 @@ async def test_a_script_that_never_ends_is_left_behind(fetcher: Fetcher, site: S
     assert await read(fetcher, site.url("/inner.html")) != ""
 
 
+async def test_a_page_that_takes_too_much_memory_is_closed_and_the_others_are_not(site: Site) -> None:
+    body = """<p>text<script>
+    const kept = []
+    setInterval(() => kept.push(new Uint8Array(30_000_000).fill(1)), 50)
+    </script>"""
+    few = FetchOptions(retries=0, page_memory_mb=300, selector="#never", timeout_s=60, ignore_robots=True)
+    async with Fetcher(few) as fetcher:
+        greedy, other = await asyncio.gather(
+            fetcher.fetch(site.page(body)),
+            fetcher.fetch(site.url("/slow?s=3"), few.model_copy(update={"selector": None})),
+            return_exceptions=True,
+        )
+    assert isinstance(greedy, PageTooLarge)
+    assert "took more than 300 MB of memory and was closed: raise page_memory_mb" in str(greedy)
+    assert not isinstance(other, BaseException)
+
+
 # --- nuisances
 
 

@@ -179,6 +179,16 @@ async def test_a_next_page_that_cannot_be_had_ends_the_listing_with_a_note(
     assert any(re.search(said, note) for note in page.notes), page.notes
 
 
+async def test_a_next_page_that_robots_txt_forbids_is_not_asked_for(fetcher: Fetcher, site: Site) -> None:
+    site.requests.clear()
+    page = await fetcher.fetch(site.url("/listing?by=forbidden"), FetchOptions(follow_next=3))
+    assert any(re.search(r"read up to page 1: .*robots\.txt forbids it", note) for note in page.notes), page.notes
+    assert not [path for path in site.requests if path.startswith("/forbidden")]
+    page = await fetcher.fetch(site.url("/listing?by=forbidden"), FetchOptions(follow_next=3, ignore_robots=True))
+    assert any(re.search("read up to page 1: .*404", note) for note in page.notes), page.notes
+    assert [path for path in site.requests if path.startswith("/forbidden")] == ["/forbidden?page=2"]
+
+
 async def test_a_listing_that_leads_in_a_circle_ends(fetcher: Fetcher, site: Site) -> None:
     page = await fetcher.fetch(site.url("/listing?by=itself&page=1"), FetchOptions(follow_next=50))
     assert numbers(clean(page), "item") == [1, 2, 3, 4]

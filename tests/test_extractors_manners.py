@@ -287,11 +287,11 @@ def test_retry_after_is_seconds_or_a_date() -> None:
 
 @pytest_asyncio.fixture
 async def robots_site() -> AsyncIterator[str]:
-    """A site whose robots.txt forbids /no, or answers what ?status in its port's site says."""
+    """A site whose robots.txt forbids /no and wants four seconds between two pages."""
 
     async def robots(request: web.Request) -> web.Response:
         assert request.headers["User-Agent"].startswith("lookstruct")
-        return web.Response(text="User-agent: lookstruct\nDisallow: /no\n")
+        return web.Response(text="User-agent: lookstruct\nDisallow: /no\nCrawl-delay: 4\n")
 
     app = web.Application()
     app.router.add_get("/robots.txt", robots)
@@ -336,6 +336,45 @@ async def test_where_a_page_leads_no_private_robots_txt_is_asked_and_typing_it_l
         with pytest.raises(BlockedByPolicy, match=r"127\.0\.0\.1"):
             await manners.visited(url, visit, options, typed="https://lists.example/sitemap.xml")
         assert await manners.visited(url, visit, options) == "page"
+
+
+async def further(url: str, clock: Clock, **options: object) -> float:
+    """Seconds from one visit's beginning to the turn of the next page that it leads to, at `url`."""
+    async with EgressProxy() as proxy:
+        manners = Manners(proxy, Pace(clock, clock.sleep))
+        asked = FetchOptions.model_validate({"retries": 0, **options})
+        async with manners.turn(url, asked):
+            began = clock.now
+            async with manners.next_turn(url, asked, typed=url):
+                return clock.now - began
+
+
+async def test_a_further_page_waits_its_turn_in_the_place_that_its_visit_has(robots_site: str, clock: Clock) -> None:
+    assert await further(f"{robots_site}/a", clock, per_host=1) == 4  # as its robots.txt asks
+    assert await further(f"{robots_site}/a", clock, per_host=1, delay_s=9) == 9
+    assert await further(f"{robots_site}/a", clock, ignore_robots=True) == 0
+
+
+async def test_a_further_page_that_robots_txt_forbids_has_no_turn(robots_site: str, clock: Clock) -> None:
+    async with EgressProxy() as proxy:
+        manners = Manners(proxy, Pace(clock, clock.sleep))
+        with pytest.raises(BlockedByPolicy, match="forbids it to lookstruct"):
+            async with manners.next_turn(f"{robots_site}/no", FetchOptions(), typed=robots_site):
+                pass
+        with pytest.raises(BlockedByPolicy, match="not a public address"):
+            async with Manners(proxy).next_turn(f"{robots_site}/a", FetchOptions(), typed="https://shop.example/"):
+                pass
+
+
+async def test_a_further_page_may_ask_for_rest_too(robots_site: str, clock: Clock) -> None:
+    async with EgressProxy() as proxy:
+        manners, asked = Manners(proxy, Pace(clock, clock.sleep)), FetchOptions(ignore_robots=True)
+        with pytest.raises(HTTPStatusError):
+            async with manners.next_turn(robots_site, asked, typed=robots_site):
+                raise HTTPStatusError("later", 429, 30.0)
+        began = clock.now
+        async with manners.next_turn(robots_site, asked, typed=robots_site):
+            assert clock.now - began == 30
 
 
 async def test_a_site_that_is_down_is_said_to_be_down(unused_tcp_port: int) -> None:

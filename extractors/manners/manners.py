@@ -8,8 +8,8 @@ Whoever fetches through `Fetcher` has this already: one `Fetcher` is one guest, 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -57,25 +57,46 @@ class Manners:
 
         async def once() -> T:
             async with self.turn(url, options, typed=typed):
-                try:
+                with self._held(url):
                     return await visit()
-                except HTTPStatusError as exc:
-                    if exc.retry_after_s:
-                        self._pace.hold(_host(url), exc.retry_after_s)
-                    raise
 
         return await retried(once, options.retries)
+
+    @contextmanager
+    def _held(self, url: str) -> Iterator[None]:
+        """Leave the host alone for as long as it asks for in the block."""
+        try:
+            yield
+        except HTTPStatusError as exc:
+            if exc.retry_after_s:
+                self._pace.hold(_host(url), exc.retry_after_s)
+            raise
 
     @asynccontextmanager
     async def turn(self, url: str, options: FetchOptions, *, typed: str | None = None) -> AsyncIterator[None]:
         """A turn at the URL's host. Raises `BlockedByPolicy` where robots.txt says no."""
-        wanted_s = 0.0 if options.ignore_robots else await self._asked(url, options, typed)
-        is_local = _is_local(_host(url))
-        delay_s = options.delay_s if options.delay_s is not None else 0.0 if is_local else _DELAY_S
-        at_once = options.per_host or (_AT_ONCE_LOCAL if is_local else _AT_ONCE)
-        delay_s = max(delay_s, min(wanted_s, _LONGEST_DELAY_S))
+        delay_s = await self._delay_s(url, options, typed)
+        at_once = options.per_host or (_AT_ONCE_LOCAL if _is_local(_host(url)) else _AT_ONCE)
         async with self._pace.turn(_host(url), at_once=at_once, delay_s=delay_s):
             yield
+
+    @asynccontextmanager
+    async def next_turn(self, url: str, options: FetchOptions, *, typed: str) -> AsyncIterator[None]:
+        """A turn for one more page of a visit, to which `typed` led.
+
+        It waits as any other, but goes on in the place that the visit has: one that waited for a second place while
+        it holds the first could wait for itself.
+        """
+        if urlsplit(url).scheme in ("http", "https"):
+            await self._pace.wait(_host(url), await self._delay_s(url, options, typed))
+        with self._held(url):
+            yield
+
+    async def _delay_s(self, url: str, options: FetchOptions, typed: str | None) -> float:
+        """Seconds between two pages of the host, by the options and the site's own wish; raises if it wants none."""
+        wanted_s = 0.0 if options.ignore_robots else await self._asked(url, options, typed)
+        usual_s = 0.0 if _is_local(_host(url)) else _DELAY_S
+        return max(usual_s if options.delay_s is None else options.delay_s, min(wanted_s, _LONGEST_DELAY_S))
 
     async def _asked(self, url: str, options: FetchOptions, typed: str | None) -> float:
         """Seconds that the site wants between two pages, if it wants any at all; raises if it does not."""

@@ -52,6 +52,15 @@ class Pace:
             async with state.left:
                 state.left.notify_all()
 
+    async def wait(self, host: str, delay_s: float) -> None:
+        """Until one more may begin at `host`, for one that has a place already."""
+        state = self._state(host)
+        state.n_waiting += 1
+        try:
+            await self._wait(state, delay_s)
+        finally:
+            state.n_waiting -= 1
+
     async def _wait(self, state: _Host, delay_s: float) -> None:
         """Until it is this one's time; `hold` may move it while one waits."""
         begin = max(self._now(), state.free_at)
