@@ -73,29 +73,32 @@ Part = str | Span
 def worth_showing(document: Document) -> tuple[Block, ...]:
     """The blocks that are no boilerplate, or all of them where too little would be left, but no consent banner.
 
-    Of a title that repeats a heading ("Leek soup | Spoon & Fork") only the rest is shown, the site's name.
+    A title that repeats a heading ("Leek soup | Spoon & Fork") is shown in two lines, so that the name of the page is
+    the first line of all and the site's name no part of it.
     """
     shown = tuple(block for block in document.blocks if not block.consent)
     content = tuple(block for block in document.blocks if not block.boilerplate)
     n_content = sum(len(block.span) for block in content)
     n_all = sum(len(block.span) for block in shown)
     enough = n_content >= min(ENOUGH_CHARS, ENOUGH_SHARE * n_all) and content
-    return _without_repeated_title(document, content if enough else shown)
+    return _with_split_title(document, content if enough else shown)
 
 
-def _without_repeated_title(document: Document, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def _with_split_title(document: Document, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     if not blocks or blocks[0].kind is not BlockKind.TITLE:
         return blocks
     title, text = blocks[0], blocks[0].span.of(document.text)
-    headings = (block.span.of(document.text) for block in blocks if block.kind is BlockKind.HEADING)
+    top = min((block.level for block in blocks if block.kind is BlockKind.HEADING), default=0)
+    headings = (b.span.of(document.text) for b in blocks if b.kind is BlockKind.HEADING and b.level == top)
     repeated = max((heading for heading in headings if heading in text), key=len, default="")
     if len(repeated) < REPEATED_CHARS:
         return blocks
     at = text.index(repeated)
-    sides = (Span(0, at), Span(at + len(repeated), len(text)))
-    rest = max((_trimmed(side, text) for side in sides), key=len)
-    site = Span(title.span.start + rest.start, title.span.start + rest.end)
-    return (*([replace(title, span=site, kind=BlockKind.PARAGRAPH)] if len(rest) else []), *blocks[1:])
+    name = Span(at, at + len(repeated))
+    site = max((_trimmed(side, text) for side in (Span(0, name.start), Span(name.end, len(text)))), key=len)
+    parts = sorted(((name, BlockKind.TITLE), *([(site, BlockKind.PARAGRAPH)] if len(site) else [])))
+    moved = ((Span(title.span.start + span.start, title.span.start + span.end), kind) for span, kind in parts)
+    return (*(replace(title, span=span, kind=kind) for span, kind in moved), *blocks[1:])
 
 
 def _trimmed(span: Span, text: str) -> Span:

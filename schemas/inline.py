@@ -41,6 +41,9 @@ INLINE_TYPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "url": {"type": "string", "format": "uri", "x-source": "link"},
         "verbatim": {"type": "string", "x-source": "span"},
         "line": {"type": "string", "x-source": "line"},
+        "item": {"type": "string", "x-source": "item"},
+        "byline": {"type": "string", "x-source": "byline"},
+        "address": {"type": "string", "x-source": "address"},
         "list": {"type": "array", "items": {"type": "string"}},
     }
 )

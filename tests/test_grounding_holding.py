@@ -86,3 +86,89 @@ def test_a_field_that_must_have_a_value_stays_free_where_the_page_offers_none(le
 
 def test_computed_fields_stay_free() -> None:
     assert takes(BARE, nullable({"type": "integer", "x-source": "computed"}), 7)
+
+
+ITEMS = {"type": "array", "items": {"type": "string", "x-source": "item"}}
+ADDRESS = {"type": "string", "x-source": "address"}
+PIE = """<h1>Pie</h1><h2>Ingredients</h2><h3>For the crust</h3><ul><li>flour<li>salt</ul>
+<h3>For the filling</h3><ul><li>sugar<li>plums</ul><h2>Method</h2><ul><li>Line a tin with the crust and bake it blind.
+<li>Fill it with the plums and bake it again.</ul><p>Serve cold."""
+STEPS = ("Line a tin with the crust and bake it blind.", "Fill it with the plums and bake it again.")
+LETTER = "<p>Tan Sdn Bhd</p><p>12 Jalan Besar,</p><p>Taman Melati</p><p>55100 Kuala Lumpur</p><p>Tel: 03-1234 5678</p>"
+
+
+@pytest.mark.parametrize(
+    ("items", "allowed"),
+    [
+        (["flour", "salt", "sugar", "plums"], True),
+        (["sugar", "plums"], True),
+        (["flour", "salt", "sugar", "plums", STEPS[0], STEPS[1]], True),
+        ([*STEPS], True),
+        (["Serve cold.", "Pie"], True),
+        (["flour", "salt", "sugar", "plums", STEPS[1]], False),
+        (["flour", "salt", "sugar", "plums", "Serve cold."], False),
+        ([*STEPS, "flour", "salt", "sugar", "plums"], False),
+        (["Serve cold."], True),
+        ([], True),
+        (["flour", "salt"], False),
+        (["flour", "sugar", "plums"], False),
+        (["flour", "salt", "sugar", "plums", "plums", "flour"], False),
+        (["pepper"], False),
+    ],
+)
+def test_a_list_of_items_takes_in_the_lists_of_the_page_whole(items: list[str], allowed: bool) -> None:
+    assert takes(PIE, ITEMS, items) is allowed
+
+
+def test_a_list_with_a_bound_takes_single_lines() -> None:
+    assert takes(PIE, {**ITEMS, "maxItems": 1}, ["flour"])
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("12 Jalan Besar, Taman Melati, 55100 Kuala Lumpur", True),
+        ("Taman Melati, 55100 Kuala Lumpur", True),
+        ("12 Jalan Besar", False),
+        ("12 Jalan Besar, Taman Melati", False),
+        ("55100 Kuala Lumpur, Tel: 03-1234 5678", False),
+    ],
+)
+def test_an_address_runs_to_its_postal_code(address: str, allowed: bool) -> None:
+    assert takes(LETTER, ADDRESS, address) is allowed
+
+
+def test_where_no_line_has_a_postal_code_an_address_is_any_text_of_the_page() -> None:
+    assert takes("<p>Behind the old mill, ask at the bar", ADDRESS, "Behind the old mill")
+    assert not takes("<p>Behind the old mill, ask at the bar", ADDRESS, "Before the old mill")
+
+
+BYLINE = {"type": "string", "x-source": "byline"}
+SIGNED = "<h1>Rain</h1><p>By Ann Lee and Bo Chi</p><p>Cy Day saw it coming."
+
+
+def test_who_wrote_a_page_is_one_of_the_names_in_its_byline() -> None:
+    assert takes(SIGNED, BYLINE, "Bo Chi")
+    assert not takes(SIGNED, BYLINE, "Cy Day")
+    assert not takes(SIGNED, nullable(BYLINE), None)
+
+
+@pytest.mark.parametrize(
+    ("names", "allowed"),
+    [
+        (["Ann Lee", "Bo Chi"], True),
+        (["Bo Chi"], True),
+        (["Bo Chi", "Ann Lee"], False),
+        (["Ann Lee", "Ann Lee"], False),
+        ([], False),
+    ],
+)
+def test_each_name_of_a_byline_is_listed_once(names: list[str], allowed: bool) -> None:
+    assert takes(SIGNED, {"type": "array", "items": BYLINE}, names) is allowed
+
+
+def test_without_a_byline_an_author_is_any_text_of_the_page_or_nobody() -> None:
+    page = "<h1>Rain</h1><p>Cy Day saw it coming."
+    assert takes(page, nullable(BYLINE), "Cy Day")
+    assert takes(page, nullable(BYLINE), None)
+    assert takes(page, {"type": "array", "items": BYLINE}, [])

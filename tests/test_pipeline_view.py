@@ -140,11 +140,17 @@ def test_any_blocks_give_a_view_whose_pieces_spell_the_document(parts: list[tupl
         assert view.text[piece.start : piece.end] == text == piece.span.of(page.text)
 
 
-def test_of_a_title_that_repeats_a_heading_only_the_site_is_shown() -> None:
+def test_a_title_that_repeats_a_heading_is_shown_as_the_name_and_the_site() -> None:
     page = document("<title>Leek soup for two | Spoon &amp; Fork</title><h1>Leek soup for two</h1><p>Serves 2")
     view = show(page, worth_showing(page))
-    assert view.text == "Spoon & Fork\n\n# Leek soup for two\nServes 2"
-    assert view.to_document(Span(0, 5)) == Span(page.text.index("Spoon"), page.text.index("Spoon") + 5)
+    assert view.text == "# Leek soup for two\nSpoon & Fork\n\n# Leek soup for two\nServes 2"
+    spoon = view.text.index("Spoon")
+    assert view.to_document(Span(spoon, spoon + 5)) == Span(page.text.index("Spoon"), page.text.index("Spoon") + 5)
+
+
+def test_a_title_that_begins_with_the_site_is_parted_as_well() -> None:
+    page = document("<title>Spoon &amp; Fork: Leek soup for two</title><h1>Leek soup for two</h1>")
+    assert show(page, worth_showing(page)).text == "Spoon & Fork\n\n# Leek soup for two\n\n# Leek soup for two"
 
 
 def test_a_title_that_says_something_else_is_shown_whole() -> None:

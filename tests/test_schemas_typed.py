@@ -18,6 +18,9 @@ class Everything(BaseModel):
     name: typed.Verbatim
     line: typed.VerbatimLine | None = None
     lines: list[typed.VerbatimLine]
+    items: list[typed.VerbatimItem]
+    place: typed.PostalAddress
+    by: typed.Byline
     link: typed.PageUrl
     day: typed.PageDate
     moment: typed.PageDateTime
@@ -39,6 +42,9 @@ def test_every_type_carries_its_source_into_the_grammar() -> None:
         "name": "span",
         "line": "line",
         "lines": "line",
+        "items": "item",
+        "place": "address",
+        "by": "byline",
         "link": "link",
         "day": "date",
         "moment": "datetime",
@@ -66,6 +72,9 @@ def test_the_values_are_ordinary_python_values() -> None:
             "name": "Acme",
             "line": None,
             "lines": ["200 g flour"],
+            "items": ["200 g flour"],
+            "place": "12 High St, York, YO1 7HH",
+            "by": "Ann Lee",
             "link": "https://example.org/a b",
             "day": "2024-02-29",
             "moment": "2024-02-29T19:30",

@@ -1,8 +1,9 @@
 """Grammar schema + page -> a grammar whose values cannot leave the page (`hold`).
 
 A leaf with the keyword `x-source` is compiled to what the page offers: a closed list of its dates, numbers, durations,
-links or whole lines, or, for spans, the automaton of all its substrings (cut at words). Everything else stays the
-JSON Schema it was. So a held value cannot be invented, and what is unique on the page is forced and costs no forward.
+links, addresses or whole lines (an array of list items: of its lists, whole), or, for spans, the automaton of all its
+substrings (cut at words). Everything else stays the JSON Schema it was. So a held value cannot be invented, and what is
+unique on the page is forced and costs no forward.
 Where the page offers nothing for a closed list, a nullable field is null and a list is empty; a field that must have
 a value stays the JSON Schema it was.
 """
@@ -17,6 +18,11 @@ from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
 from lookstruct.pipeline.grounding.offers import PageOffers
 
 Node = Mapping[str, Any]
+_NULL = {"type": "null"}
+Lists = Sequence[Sequence[Sequence[str]]]
+"""Lists of items, each in its spellings."""
+MOST_ITEMS = 1000
+"""Longer lists of the page are not taken in whole."""
 
 
 def hold(schema: Node, offers: PageOffers) -> Grammar:
@@ -63,9 +69,18 @@ class _Compiler:
 
     def _possible(self, branches: Sequence[Node]) -> Sequence[Node]:
         """The branches without those for which the page offers nothing: what could only be invented is null."""
-        kept = [branch for branch in branches if not self._offers.lacks(branch)]
+        kept = [b for b in branches if not self._offers.lacks(b) and not (b == _NULL and self._is_stated(branches))]
         self.held = self.held or len(kept) < len(branches)
         return kept or branches
+
+    def _is_stated(self, branches: Sequence[Node]) -> bool:
+        """Whether the page says outright what the value is, so that it cannot be null: who wrote it."""
+        return any(self._names(branch) for branch in branches)
+
+    def _names(self, node: Node) -> Lists:
+        """The names that the page's bylines offer for a leaf, each as a list of its own."""
+        names = self._offers.options(node) if node.get("x-source") == "byline" else ()
+        return [[[json.loads(name)]] for name in names]
 
     def _ref(self, name: str) -> str:
         if name not in self._refs:
@@ -96,10 +111,50 @@ class _Compiler:
         if most == 0 or (self._offers.lacks(node["items"]) and not least):
             self.held = True
             return literal("[]")
-        item = self.rule(node["items"])
-        upper = "" if most is None else str(most - 1)
-        filled = f'"[" {item} ({literal(", ")} {item}){{{max(0, least - 1)},{upper}}} "]"'
-        return filled if least else f"{literal('[]')} | {filled}"
+        lists = self._lists(node)
+        filled = self._of_lists(node["items"], lists) if lists else self._of_items(node["items"], least, most)
+        return filled if least or self._names(node["items"]) else f"{literal('[]')} | {filled}"
+
+    def _of_items(self, node: Node, least: int, most: int | None) -> str:
+        """At least one item, and at most `most`."""
+        item = self.rule(node)
+        bounds = f"{max(0, least - 1)},{'' if most is None else most - 1}"
+        return f'"[" {item} "]"' if most == 1 else f'"[" {item} ({literal(", ")} {item}){{{bounds}}} "]"'
+
+    def _lists(self, node: Node) -> Lists:
+        """The page's lists that an array of list items takes in whole, the names that an array of authors takes once;
+        () for other arrays, and where its bounds are too narrow."""
+        is_of_items = node["items"].get("x-source") == "item"
+        if node.get("minItems", 0) > 1:
+            return ()
+        lists = self._offers.lists if is_of_items else self._names(node["items"])
+        return lists if sum(map(len, lists)) <= node.get("maxItems", MOST_ITEMS) else ()
+
+    def _of_lists(self, node: Node, lists: Lists) -> str:
+        """Lists of the page in page order, the first from one of its items on, those after it whole; or lines that are
+        in none of them."""
+        self.held = True
+        begun: list[str] = []
+        later = ""
+        for run in reversed(lists):
+            rules = self._list(run, f"({literal(', ')} {later})?" if later else "")
+            begun += rules
+            later = self._add(f"{rules[-1]} | {later}" if later else rules[-1])
+        first = self._add(" | ".join(begun))
+        listed = {text for run in lists for spellings in run for text in spellings}
+        single = [text for text in self._offers.options(node) if json.loads(text) not in listed]
+        if not single:
+            return f'"[" {first} "]"'
+        line = self._terminal(" | ".join(map(literal, single)))
+        return f'"[" {first} "]" | "[" {line} ({literal(", ")} {line}){{0,{MOST_ITEMS - 1}}} "]"'
+
+    def _list(self, run: Sequence[Sequence[str]], after: str) -> list[str]:
+        """A rule for each item of a list: from it to the list's end and what may come `after`."""
+        rules: list[str] = []
+        for spellings in reversed(run):
+            item = self._terminal(" | ".join(literal(quoted(text)) for text in spellings))
+            rules.append(self._add(f"{item} {literal(', ')} {rules[-1]}" if rules else f"{item} {after}".rstrip()))
+        return rules
 
     def _leaf(self, node: Node) -> str:
         options = list(self._offers.options(node))

@@ -12,10 +12,13 @@ from itertools import chain
 from typing import Any
 from unicodedata import normalize
 
+from lookstruct.pipeline.grounding.addresses import postal_addresses
+from lookstruct.pipeline.grounding.bylines import bylines
 from lookstruct.pipeline.grounding.durations import Duration
 from lookstruct.pipeline.grounding.found import Found
 from lookstruct.pipeline.grounding.numbers import plain_number
 from lookstruct.pipeline.items import counters, split_items, unnumbered
+from lookstruct.pipeline.whole_lists import whole_lists
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Span
 
 Node = Mapping[str, Any]
@@ -24,6 +27,8 @@ _MARKER = re.compile(r"\[[ x]\] ")
 """A checkbox before a list item: a sign of ours, not text of the page's author."""
 _CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+|\s|[^\w\s]")
 """Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
+_TITLE_BREAK = re.compile(r"\s+[|·•–—-]\s+|:\s+")
+"""Between the name of a page and that of its site."""
 _SHORT_LINE = 160
 """Code points up to which a line states one thing."""
 _CELLS, _CELL_LINES = " | ", "; "
@@ -49,7 +54,7 @@ class PageOffers:
         source = node.get("x-source")
         if source is None or "enum" in node:
             return False
-        return bool(self.chunks) if source == "span" else next(iter(self.options(node)), None) is not None
+        return bool(self.chunks) if source in _COPIED else next(iter(self.options(node)), None) is not None
 
     def lacks(self, node: Node) -> bool:
         """Whether `node` is to be taken from a closed list that is empty on this page."""
@@ -59,7 +64,7 @@ class PageOffers:
     def options(self, node: Node) -> Iterable[str]:
         """The closed list for a leaf, as JSON text; empty for spans, and where the page has none."""
         source = node.get("x-source", "")
-        make = _LISTS.get(source)
+        make = _OFFERED.get(source)
         if make is None:
             return ()
         return chain(make(self, node), _written(self.also.get(source, ()), node))
@@ -90,25 +95,43 @@ class PageOffers:
 
         A list item that lies over several lines is one; the number before a step is none of it.
         """
-        found: dict[str, None] = {}
+        return _spelt(text for number, whole in self._wholes.items() for text in self._lines_of(number, whole))
+
+    @cached_property
+    def lists(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """The page's lists, each whole: of every item its spellings. Those of one item are left out."""
+        items = [number for number in self._wholes if self.blocks[number].kind is BlockKind.LIST_ITEM]
+        runs = whole_lists(self.document, self.blocks, items)
+        return tuple(tuple(tuple(_spellings(self._wholes[n])) for n in run) for run in runs if len(run) > 1)
+
+    @cached_property
+    def _wholes(self) -> Mapping[int, str]:
+        """Block number -> the line that begins there, without those that are part of the line above or only count."""
         texts = [_MARKER.sub("", text.strip(), count=1) for text in self._texts()]
         counting = counters(texts)
         parts = (tuple(n for n in run if n not in counting) for run in split_items(self.document, self.blocks))
         items = {run[0]: run for run in parts if run}
         left_out = counting | {number for run in items.values() for number in run[1:]}
-        for number, block in enumerate(self.blocks):
-            if number in left_out:
-                continue
-            text = unnumbered(" ".join(texts[n] for n in items.get(number, (number,))))
-            if not block.cells or _CELLS not in text:  # a whole row is no value
-                found[text] = None
-            found.update((part, None) for cell in block.cells for part in self._cell_lines(cell))
-            found.update((cell.span.of(self.document.text).strip(), None) for cell in block.cells)
-            if block.kind in (BlockKind.DEFINITION, BlockKind.TABLE_ROW) and ": " in text:
-                found[text.partition(": ")[2]] = None
-            if "\n" in text:
-                found.update((line.strip(), None) for line in text.split("\n"))
-        return tuple(dict.fromkeys(form for line in found if line for form in _spellings(line)))
+        return {
+            number: unnumbered(" ".join(texts[n] for n in items.get(number, (number,))))
+            for number in range(len(self.blocks))
+            if number not in left_out
+        }
+
+    def _lines_of(self, number: int, whole: str) -> Iterator[str]:
+        """What may be taken as a line of one block: all of it, its cells, its value behind a label, its lines."""
+        block = self.blocks[number]
+        if block.kind is BlockKind.TITLE:
+            yield from _TITLE_BREAK.split(whole)
+            return
+        if not block.cells or _CELLS not in whole:  # a whole row is no value
+            yield whole
+        yield from (part for cell in block.cells for part in self._cell_lines(cell))
+        yield from (cell.span.of(self.document.text).strip() for cell in block.cells)
+        if block.kind in (BlockKind.DEFINITION, BlockKind.TABLE_ROW) and ": " in whole:
+            yield whole.partition(": ")[2]
+        if "\n" in whole:
+            yield from (line.strip() for line in whole.split("\n"))
 
     def _cell_lines(self, cell: Cell) -> list[str]:
         """The lines of a cell, which the page's text joins."""
@@ -131,6 +154,11 @@ def _spellings(text: str) -> Iterable[str]:
     return dict.fromkeys((text, normalize("NFC", text)))
 
 
+def _spelt(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each text once, in each of its spellings; without empty ones."""
+    return tuple(dict.fromkeys(form for text in dict.fromkeys(texts) if text for form in _spellings(text)))
+
+
 def _written(values: Iterable[Any], node: Node) -> Iterator[str]:
     """Values as JSON text; numbers in each of their forms."""
     for value in values:
@@ -147,6 +175,17 @@ def _strings(values: Iterable[str]) -> Iterator[str]:
 def _lines(offers: PageOffers, node: Node) -> Iterator[str]:
     most = node.get("maxLength", 2000)
     return _strings(line for line in offers.lines if len(line) <= most)
+
+
+def _addresses(offers: PageOffers, node: Node) -> Iterator[str]:
+    most = node.get("maxLength", 300)
+    found = (text for text in postal_addresses(offers.document, offers.blocks) if len(text) <= most)
+    return _strings(form for text in found for form in _spellings(text))
+
+
+def _bylines(offers: PageOffers, node: Node) -> Iterator[str]:
+    names = bylines(offers.document, offers.blocks, offers.found.moments)
+    return _strings(form for name in names if len(name) <= node.get("maxLength", 300) for form in _spellings(name))
 
 
 def _links(offers: PageOffers, _: Node) -> Iterator[str]:
@@ -206,6 +245,7 @@ def _forms(value: Decimal, node: Node) -> Iterator[str]:
 
 _LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
     "line": _lines,
+    "item": _lines,
     "link": _links,
     "date": _dates,
     "datetime": _datetimes,
@@ -213,3 +253,7 @@ _LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
     "number": _numbers,
     "currency": _currencies,
 }
+"""Where a value comes from -> the values of the page; where that is none, the field has none."""
+_OFFERED = {**_LISTS, "address": _addresses, "byline": _bylines}
+_COPIED = ("span", "address", "byline")
+"""What can be copied from any place of the page where nothing better is offered."""

@@ -167,6 +167,6 @@ class _NodeReader:
     def _items(self, given: list[Any], node: Node, place: _Place) -> list[Any]:
         if node.get("type") == "object":
             return [made for at, one in enumerate(given) if (made := self._object(one, node, place.item(at)))]
-        separator = _LINES if node.get("x-source") == "line" else _COMMAS
+        separator = _LINES if node.get("x-source") in ("line", "item") else _COMMAS
         parts = [part for one in given for part in (separator.split(one) if isinstance(one, str) else [one])]
         return [fit for one in parts if (fit := self._fitter.fit(one, node)) not in (None, "")]

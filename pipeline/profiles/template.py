@@ -16,7 +16,7 @@ Leaf = Callable[[Node], Any]
 
 MOST_DEPTH = 12
 _TYPES = {"number": "number", "integer": "integer", "boolean": "boolean"}
-_VERBATIM = ("span", "line", "link")
+_VERBATIM = ("span", "line", "item", "address", "byline", "link")
 _DATES = ("date", "date-time", "datetime")
 
 

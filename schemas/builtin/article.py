@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import PageDate, PageUrl, Verbatim, VerbatimLine
+from lookstruct.schemas.typed import Byline, PageDate, PageUrl, Verbatim, VerbatimLine
 
 
 class Article(BaseModel):
     """A news article or blog post."""
 
-    headline: Verbatim = Field(description="The headline, without the site's name")
+    headline: VerbatimLine = Field(description="The headline, without the site's name")
     alternative_headline: VerbatimLine | None = Field(default=None, description="The line under the headline")
-    author: list[Verbatim] = Field(description="Names of the people who wrote it")
+    author: list[Byline] = Field(description="Names of the people who wrote it")
     date_published: PageDate | None = Field(default=None, description="The day it was published")
     date_modified: PageDate | None = Field(default=None, description="The day it was last updated")
     publisher: Verbatim | None = Field(default=None, description="The newspaper, magazine or site")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Currency, PageDate, PageInteger, PageNumber, Verbatim, VerbatimLine
+from lookstruct.schemas.typed import Byline, Currency, PageDate, PageInteger, PageNumber, Verbatim, VerbatimLine
 
 
 class Book(BaseModel):
     """A book."""
 
-    name: Verbatim = Field(description="Title of the book, without its subtitle")
+    name: Verbatim = Field(description="Title of the book, without its subtitle and binding")
     alternative_headline: Verbatim | None = Field(default=None, description="Subtitle")
-    author: list[Verbatim] = Field(description="Names of the authors")
+    author: list[Byline] = Field(description="Names of the authors")
     isbn: Verbatim | None = Field(default=None, description="ISBN as written; the longer one if there are two")
     publisher: Verbatim | None = Field(default=None, description="Publishing house")
     date_published: PageDate | None = Field(default=None, description="The day it was published")

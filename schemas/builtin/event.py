@@ -6,7 +6,16 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Computed, Currency, PageDate, PageNumber, PageUrl, Verbatim, VerbatimLine
+from lookstruct.schemas.typed import (
+    Computed,
+    Currency,
+    PageDate,
+    PageNumber,
+    PageUrl,
+    PostalAddress,
+    Verbatim,
+    VerbatimLine,
+)
 
 EventStatus = Literal["Scheduled", "Postponed", "Rescheduled", "Cancelled", "MovedOnline"]
 
@@ -20,7 +29,7 @@ class Event(BaseModel):
     end_date: PageDate | None = Field(default=None, description="The day it ends")
     end_time: Verbatim | None = Field(default=None, description="Time of day it ends, as written")
     location_name: Verbatim | None = Field(default=None, description="Name of the place, such as a hall or a club")
-    location_address: Verbatim | None = Field(default=None, description="Address of the place")
+    location_address: PostalAddress | None = Field(default=None, description="Address of the place")
     organizer: Verbatim | None = Field(default=None, description="Who organises it")
     performers: list[Verbatim] = Field(description="Who performs or speaks")
     price: PageNumber | None = Field(default=None, description="Price of the cheapest ticket, 0 if it is free")

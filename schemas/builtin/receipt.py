@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Currency, PageDate, PageNumber, Verbatim
+from lookstruct.schemas.typed import Currency, PageDate, PageNumber, PostalAddress, Verbatim
 
 
 class ReceiptItem(BaseModel):
@@ -19,7 +19,7 @@ class Receipt(BaseModel):
     """A receipt: where, when and for what money was paid."""
 
     seller_name: Verbatim = Field(description="The shop or company, usually the first line")
-    seller_address: Verbatim | None = Field(default=None, description="Address of the shop, all its lines joined")
+    seller_address: PostalAddress | None = Field(default=None, description="Address of the shop, all its lines joined")
     receipt_number: Verbatim | None = Field(default=None, description="Number of the receipt or transaction")
     purchase_date: PageDate | None = Field(default=None, description="The day of the purchase")
     items: list[ReceiptItem] = Field(description="Everything that was bought, in order")

@@ -1,0 +1,139 @@
+"""Blocks -> the page's lists, each whole (`whole_lists`): the items of a list element, and those of the lists beside it
+that a small heading parts it into ("For the crust", "For the filling")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
+
+from lookstruct.schemas.document import Block, BlockKind, Document
+
+_SHORT = 60
+"""Code points of a line that may part a list in two."""
+_MOST_BETWEEN = 3
+"""Blocks between two parts, and between a heading and the first part."""
+_LIKE = 3
+"""Two parts of one list have items of about the same length; those of another list may be this many times longer."""
+_HEADINGS = (BlockKind.HEADING, BlockKind.TITLE)
+
+
+def whole_lists(document: Document, blocks: Sequence[Block], items: Sequence[int]) -> list[tuple[int, ...]]:
+    """Runs of `items`, ascending numbers of list items, that are one list to a person."""
+    lists = _Lists(document, blocks, frozenset(items))
+    found: list[list[int]] = []
+    for number in items:
+        if found and lists.goes_on(found[-1][0], found[-1][-1], number):
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return [tuple(run) for run in found]
+
+
+class _Lists:
+    """Answers whether a list goes on behind one of its items."""
+
+    def __init__(self, document: Document, blocks: Sequence[Block], items: Set[int]) -> None:
+        self._document = document
+        self._blocks = blocks
+        self._items = items
+        self._lengths = _mean_lengths(blocks, items)
+        self._names = {self._text(n) for n, block in enumerate(blocks) if block.kind in _HEADINGS and block.level <= 1}
+
+    def goes_on(self, first: int, last: int, number: int) -> bool:
+        """Whether item `number` belongs to the list that begins at item `first` and has come to item `last`."""
+        here, there = list_path(self._blocks[last]), list_path(self._blocks[number])
+        if here == there or here[: len(there)] == there or there[: len(here)] == here:
+            return True
+        return _are_alike(here, there) and self._are_as_long(here, there) and self._are_parted(first, last, number)
+
+    def _are_as_long(self, here: tuple[str, ...], there: tuple[str, ...]) -> bool:
+        """Whether the items of two lists are of like length: those of ingredients and of steps are not."""
+        short, long = sorted((self._lengths[here], self._lengths[there]))
+        return long <= _LIKE * short
+
+    def _are_parted(self, first: int, last: int, number: int) -> bool:
+        """Whether only a small heading or a short line is between two lists, both under a larger heading.
+
+        What opens the first list is the same kind of line as what opens the second, or there is none.
+        """
+        between = range(last + 1, number)
+        if not self._is_short(between):
+            return False
+        levels = [self._blocks[n].level for n in between if self._blocks[n].kind is BlockKind.HEADING]
+        heading = self._heading_above(first, min(levels, default=7))
+        return heading is not None and self._opens(heading, first, between)
+
+    def _is_short(self, between: range) -> bool:
+        return len(between) <= _MOST_BETWEEN and all(
+            n not in self._items and len(self._blocks[n].span) <= _SHORT for n in between
+        )
+
+    def _heading_above(self, first: int, below: int) -> int | None:
+        """The nearest heading above of a level that is less than `below`; None unless only short lines are between, or
+        if it names the whole page."""
+        for number in range(first - 1, max(first - 2 - _MOST_BETWEEN, -1), -1):
+            block = self._blocks[number]
+            if block.kind is BlockKind.HEADING and block.level < below:
+                return None if self._text(number) in self._names else number
+            if number in self._items or len(block.span) > _SHORT:
+                return None
+        return None
+
+    def _opens(self, heading: int, first: int, between: range) -> bool:
+        """Whether the first list is opened as the second is: by a line of the same kind, or by the heading alone."""
+        if not between:
+            return False
+        opener, other = self._blocks[first - 1], self._blocks[between[-1]]
+        return first - 1 == heading or opener.kind is other.kind
+
+    def _text(self, number: int) -> str:
+        return self._blocks[number].span.of(self._document.text).casefold()
+
+
+def _mean_lengths(blocks: Sequence[Block], items: Set[int]) -> dict[tuple[str, ...], float]:
+    """Code points of an item of each list on average, by the path of the list."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for number in items:
+        found.setdefault(list_path(blocks[number]), []).append(len(blocks[number].span))
+    return {path: sum(lengths) / len(lengths) for path, lengths in found.items()}
+
+
+def list_path(block: Block) -> tuple[str, ...]:
+    """The steps of a DOM path down to the innermost list that a block is in.
+
+    >>> from lookstruct.schemas.document import Span
+    >>> list_path(Block(BlockKind.LIST_ITEM, Span(0, 1), "main > ul > li:nth-of-type(2) > p"))
+    ('main', 'ul')
+    """
+    steps = block.dom_path.split(" > ")
+    last = max((at for at, step in enumerate(steps) if _tag(step) in ("ul", "ol", "menu")), default=len(steps) - 1)
+    return tuple(steps[: last + 1])
+
+
+def _are_alike(here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether two lists stand in the page in the same way: the same tags below what they share."""
+    return [_tag(step) for step in here] == [_tag(step) for step in there] and _n_apart(here, there) <= 3
+
+
+def _n_apart(here: Sequence[str], there: Sequence[str]) -> int:
+    """Steps from the element that both paths share down to the first list."""
+    shared = next((at for at, (a, b) in enumerate(zip(here, there, strict=False)) if a != b), len(here))
+    return len(here) - shared
+
+
+def _tag(step: str) -> str:
+    return step.partition(":")[0]
+
+
+def following(lists: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Of each item that is not the last of its list: the item after it.
+
+    >>> following([(3, 4, 7), (9,)])
+    {3: 4, 4: 7}
+    """
+    return dict(_pairs(lists))
+
+
+def _pairs(lists: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    for run in lists:
+        yield from pairwise(run)
