@@ -39,7 +39,7 @@ _BY_FORMAT = {
     "url": "url",
     "duration": "duration",
 }
-_BY_SOURCE = {"date": "date", "datetime": "date", "duration": "duration", "link": "url", "line": "line"}
+_BY_SOURCE = {"date": "date", "datetime": "date", "duration": "duration", "link": "url", "line": "line", "item": "line"}
 _BY_NAME = {"email": "email", "phone": "phone", "fax": "phone", "time": "time", "link": "url", "image": "url"}
 _CODES = frozenset({"number", "sku", "isbn", "ean", "gtin", "iban", "postal", "zip"})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T|$)")
