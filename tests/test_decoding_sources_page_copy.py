@@ -120,3 +120,8 @@ def test_with_other_sources_on_the_copy_runs_on_into_the_next_fields():
 def test_strings_in_arrays_are_copied_too():
     schema = record(tags=array(STRING))
     assert begins(ask(PageCopy, '{"tags": ["Second fl', request(schema, "- Second floor\n- River view")), 'oor"')
+
+
+def test_an_item_of_a_list_may_end_at_any_word_and_the_list_with_it():
+    found = copies('{"tags": ["f', "The ferry service starts in May", record(tags=array(STRING)))
+    assert {'erry", "', 'erry"]}', 'erry service", "'} <= set(found)

@@ -175,3 +175,26 @@ def test_kinds_say_why_a_value_was_taken():
 
 def test_without_a_json_cursor_there_is_nothing_to_say():
     assert ask(TypedValues, "free text", request(INVOICE, INVOICE_PAGE), json=False) == []
+
+
+ARTICLE = """# The night ferry - The Ledger
+# Council approves the night ferry
+By Ada Byron-King and Charles Babbage
+The night ferry to Pender Point starts in May; nobody slept at Pender Point when the ferry called."""
+
+
+def test_the_names_of_a_byline_fill_a_list_of_authors_in_turn():
+    schema = record(author=array(STRING))
+    assert {'["Ada Byron-King", "', '["Ada Byron-King"]}'} <= set(values('{"author": ', ARTICLE, schema))
+    assert '"Charles Babbage"]}' in values('{"author": ["Ada Byron-King", ', ARTICLE, schema)
+
+
+def test_a_list_of_keywords_is_offered_what_the_page_is_about():
+    found = values('{"keywords": ["ferry", ', ARTICLE, record(keywords=array(STRING)))
+    assert {'"Pender Point", "', '"council", "'} <= set(found)
+    assert '"ferry", "' not in found, "not once more what the list has"
+
+
+def test_a_date_that_is_none_of_the_pages_ends_as_the_records_last_one():
+    schema = record(a=DATE, b=DATE, c=DATE)
+    assert '0-01-01", "c": ' in "".join(values('{"a": "1000-01-01", "b": "110', "Posted: 2024-08-21", schema)) + ": "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lookstruct.decoding.guessing.field_kinds import allowed, field_kind, field_name, fit, ways_to_write
@@ -27,6 +27,9 @@ _NAMED_LINE = 80
 _NAMED = 0.9
 _NAMED_ALIKE = 0.8  # likeness of a field's name and what a line begins with
 _PRICE = 1.5  # how a price fits a field that asks for one
+_BYLINE = 120
+_BY = re.compile(r"(?:\w+ )?(?:by|von|par|di|por|de|door|av|af)\b:? ", re.IGNORECASE)
+_PERSON = re.compile(r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_a-z][\w'’.-]+){1,2}")
 _LEAD = re.compile(r"(?<=\w)[:.]?\s+(?=\S)")
 
 
@@ -86,6 +89,7 @@ class FieldFinder:
         likeness = _Likeness(path, words(node.words))
         suits = Suitability(self._page, name, deep=len(path) > 1)
         fitting = list(self._named(name)) if kind in ("text", "code", "line") else []
+        fitting += self._bylines() if suits.is_person and kind == "text" else []
         for candidate in self._candidates:
             fits = fit(kind, candidate, name)
             raws = ways_to_write(candidate, node) if fits else ()
@@ -95,6 +99,9 @@ class FieldFinder:
                 fitting.append(Scored(candidate, raws, fits * (_BASE + like), like))
         return Field(kind, fitting)
 
+    def _bylines(self) -> list[Scored]:
+        return [Scored(name, (string(name.text),), _NAMED, _NAMED) for name in bylines(self._candidates)]
+
     def _named(self, name: frozenset[str]) -> Iterator[Scored]:
         """Lines that begin with the field's name and go on with its value: `Yield 4 servings`."""
         if self._named_lines is None:
@@ -102,6 +109,15 @@ class FieldFinder:
         for lead, values in self._named_lines.items():
             if similarity(name, words(lead)) >= _NAMED_ALIKE:
                 yield from (Scored(value, (string(value.text),), _NAMED, _NAMED) for value in values)
+
+
+def bylines(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The names in lines such as `By Ada Byron and Charles Babbage`."""
+    for candidate in candidates:
+        lead = _BY.match(candidate.text) if candidate.kind in ("line", "cell", "heading") else None
+        if lead is not None and len(candidate.text) <= _BYLINE:
+            for name in _PERSON.finditer(candidate.text, lead.end()):
+                yield replace(candidate, text=name.group(), start=candidate.start + name.start())
 
 
 class _Likeness:

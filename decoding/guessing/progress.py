@@ -16,6 +16,7 @@ from lookstruct.decoding.guessing.schema_walk import Path
 from lookstruct.decoding.request import Hints
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_DATES = 6  # dates that a next one may be like
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -92,6 +93,11 @@ class Progress:
         dates = [done.value for done in self.done.values() if isinstance(done.value, str) and _ISO.match(done.value)]
         stems = [dates[-1][:8]] if dates else []
         return [*stems, *([f"{self._year}-"] if self._year else [])]
+
+    def last_dates(self) -> list[str]:
+        """The dates written last, without repeats, the latest first."""
+        dates = [done.value for done in self.done.values() if isinstance(done.value, str) and _ISO.match(done.value)]
+        return list(dict.fromkeys(reversed(dates[-_DATES:])))
 
     @cached_property
     def _year(self) -> str:

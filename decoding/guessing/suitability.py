@@ -31,7 +31,7 @@ class Suitability:
         self._site = bool(name & _SITES) and not deep
         self._text = bool(name & _TEXTS)
         self._place = bool(name & _PLACES)
-        self._person = bool(name & _PEOPLE)
+        self.is_person = bool(name & _PEOPLE)
 
     def of(self, candidate: Candidate) -> float:
         """A likeness in [0, 1) that stands in for a label's."""
@@ -44,7 +44,7 @@ class Suitability:
             return self._as_text(candidate)
         if self._place and kind in ("line", "cell") and _ADDRESS.match(text):
             return 0.3 if "," in text else 0.15
-        if self._person and kind in ("line", "cell", "heading") and _PERSON.match(text):
+        if self.is_person and kind in ("line", "cell", "heading") and _PERSON.match(text):
             return 0.2
         return 0.0
 

@@ -6,6 +6,7 @@ One instance serves all sources of a request. It guesses values only for those t
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from lookstruct.decoding.guessing.guesser import Guesser
@@ -15,6 +16,7 @@ from lookstruct.decoding.guessing.progress import Progress
 from lookstruct.decoding.guessing.record_guesses import RecordGuesses
 from lookstruct.decoding.guessing.schema_walk import Path
 from lookstruct.decoding.guessing.skeleton import Skeleton, Slot, Way
+from lookstruct.decoding.guessing.topics import topics
 from lookstruct.decoding.sources.base import DraftContext, DraftRequest
 
 _ROW_BELIEF = 0.97  # in a value read off a row: the row's values stand and fall together
@@ -23,6 +25,7 @@ _LEAST_FORK = 0.05
 _OTHERS = 5  # guesses of a value that are looked at for forks
 _MOST_FORKS = 8
 _MAX_KEPT = 1024
+_WAYS_ON = (0.7, 0.3)  # belief that a list goes on after an item, and that it ends
 
 
 class Fork(NamedTuple):
@@ -92,6 +95,17 @@ class Outlook:
         """
         main, *forks = self._following(path, end, limit, None, forking=True)
         return [main, *(fork for fork in forks if self._given.setdefault(fork.text, asker) == asker)]
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """What a list of keywords on this page might hold."""
+        return topics(self.page)
+
+    def steps(self, path: Path) -> list[Fork]:
+        """The ways on after the value at `path`, each up to the opening of the value it leads to."""
+        ways = self.skeleton.after(path)[: len(_WAYS_ON)]
+        shares = _WAYS_ON if len(ways) > 1 else (1.0,)
+        return [Fork(way.text + self._opening(way), share) for way, share in zip(ways, shares, strict=False)]
 
     def step(self, path: Path) -> bytes:
         """Just the way to the next value and its opening, where there is only one way."""

@@ -24,6 +24,9 @@ _CASE_GAIN = 3  # characters that a match blind to case must have over an exact 
 _LONG = 8  # characters of agreement from which on a match counts as long
 _TO_THE_END, _AT_MARKS = 0.6, (0.15, 0.08, 0.05)
 """How often a value that is being copied ends with its line, and at the first, second and third mark before."""
+_AT_WORDS_LISTED, _AT_WORDS = (0.3, 0.2, 0.1), (0.08, 0.06)
+"""How often it ends after the first, second and third word from here, as an item of a list and as a field."""
+_WORD_END = re.compile(r"(?<=\w)(?=\s)")
 _GLUE_PROSE = ((" ", 0.2),)
 _GLUE_LINES = ((", ", 0.08), (" ", 0.05))
 """What joins a line to the next within one value, and how often."""
@@ -140,6 +143,7 @@ class PageCopy:
         for part, share in self._cut_at_marks(match.at, match.at + len(rest), stop):
             text = escape(style(part)) + b'"' + self._outlook.step(slot.path)
             yield Draft(text, p=p * share, q=0.95, kind=f"mark:{size}")
+        yield from self._cut_at_words(slot, match, rest, p)
         if stop < match.at + _MAX_CHARS:
             for glue, follow, share in self._next_atom(stop, rest):
                 yield Draft(escape(rest + glue + style(follow)), p=p * share, q=0.96, kind=f"on:{size}")
@@ -150,6 +154,17 @@ class PageCopy:
         cuts = (cut.start() + (cut.group()[:1] in ".!?") for cut in _BOUNDARY.finditer(text, at, stop))
         for cut, share in zip((cut for cut in cuts if cut < end), _AT_MARKS, strict=False):
             yield text[at:cut], share
+
+    def _cut_at_words(self, slot: Slot, match: _Match, rest: str, p: float) -> Iterator[Draft]:
+        """The value ends after the word it is in, or one of the next: short phrases of a sentence do."""
+        listed = isinstance(slot.path[-1], int) if slot.path else False
+        shares, place = (_AT_WORDS_LISTED, "item") if listed else (_AT_WORDS, "field")
+        style = _style(match.said, self._page.text[match.at - match.size : match.at])
+        cuts = (cut.start() for cut in _WORD_END.finditer(rest))
+        for number, (cut, share) in enumerate(zip(cuts, shares, strict=False)):
+            for way in self._outlook.steps(slot.path):
+                text = escape(style(rest[:cut])) + b'"' + way.text
+                yield Draft(text, p=p * share * way.p, q=0.97, kind=f"word{number}:{place}")
 
     def _next_atom(self, stop: int, rest: str) -> Iterator[tuple[str, str, float]]:
         """The atom after the one that ends at `stop`, and what may join the two in one value."""
