@@ -222,6 +222,12 @@ class BatchSettings(LedgerSettings):
     devices: Annotated[tuple[str, ...], Listed, Flag("--devices", "A,B")] = Field(
         default=(), description="A model on each of these, such as cuda:0,cuda:1, or all GPUs; instead of --device."
     )
+    ray: Annotated[str | None, Flag("--ray", "ADDRESS|local")] = Field(
+        default=None, description="Fetch and read on Ray at this address, or on one that is started here; off: neither."
+    )
+    models: Annotated[int | None, Flag("--models", "N")] = Field(
+        default=None, ge=1, le=1024, description="How many models Ray holds; one a GPU, or one a node, unless given."
+    )
 
 
 class JobsSettings(Group):

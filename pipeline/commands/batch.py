@@ -24,9 +24,12 @@ from lookstruct.pipeline.settings import (
 from lookstruct.schemas.errors import UsageError
 
 if TYPE_CHECKING:
+    from lookstruct.pipeline.batch.place import Place
     from lookstruct.pipeline.batch.start import Started
     from lookstruct.pipeline.extractor import Extractor
+    from lookstruct.pipeline.flow import Flow
     from lookstruct.pipeline.storage.ledger import Ledger
+    from lookstruct.pipeline.storage.run import Counts
 
 FAILED = 1
 """The exit code of a run some of whose pages failed."""
@@ -87,6 +90,7 @@ def batch(
     elif schema is not None:
         raise UsageError("A resumed run keeps its schema; leave --schema out, or start a new run.")
 
+    from lookstruct.pipeline.batch.place import place_of
     from lookstruct.pipeline.batch.start import begin, take_up
     from lookstruct.pipeline.extractor import Extractor
     from lookstruct.pipeline.output import check_writable
@@ -98,12 +102,13 @@ def batch(
         settings = given.settings(run.spec.flags) if run is not None else settings
         if settings.batch.report is not None:
             check_writable(settings.batch.report)
-        with Extractor(settings=settings.remembering()) as extractor:
+        settings = settings.remembering()
+        with place_of(settings) as place, Extractor(settings=settings) as extractor:
             if run is None:
                 started = begin(ledger, source or "", schema or "", settings, given.flags)
             else:
                 started = take_up(ledger, run, settings, source=source, retry=retry_failed, take_over=take_over)
-            code = _work(ledger, started, settings, extractor)
+            code = _work(ledger, started, settings, extractor, place)
     raise typer.Exit(code)
 
 
@@ -117,7 +122,7 @@ def _check_new(source: str | None, schema: str | None, is_about_old: bool) -> No
         raise UsageError("What to extract is missing: add --schema, for example --schema Invoice.")
 
 
-def _work(ledger: Ledger, started: Started, settings: Settings, extractor: Extractor) -> int:
+def _work(ledger: Ledger, started: Started, settings: Settings, extractor: Extractor, place: Place) -> int:
     """Reads all pages that wait; whatever happens, says how far the run has come."""
     from lookstruct.pipeline.batch.display import progress, show
     from lookstruct.pipeline.batch.report import report_of
@@ -138,7 +143,12 @@ def _work(ledger: Ledger, started: Started, settings: Settings, extractor: Extra
                 concurrency=concurrency,
                 watch=watch,
             )
-            counts = extractor.run(job.work)
+
+            async def work(flow: Flow) -> Counts:
+                async with place(flow, started.run.spec.schema) as pages:
+                    return await job.work(pages)
+
+            counts = extractor.run(work)
     finally:
         started.sink.close()
         report = report_of(ledger, started.run.id)
