@@ -24,7 +24,9 @@ def evidence_of(
     evidence = ground(document, data, schema.json_schema, found)
     if not completion.pieces:  # a decoder that does not tell its tokens
         return evidence
-    return with_confidence(evidence, leaf_confidence(completion.pieces, completion.logprobs, evidence))
+    thought = sum(map(len, completion.pieces)) - len(completion.text.encode("utf-8", "surrogatepass"))
+    told = leaf_confidence(completion.pieces, completion.logprobs, evidence, start=max(0, thought))
+    return with_confidence(evidence, told)
 
 
 def evidence_in(

@@ -53,10 +53,10 @@ class Frame:
 class Prompter:
     """Builds prompts for one tokenizer, in the words of a profile (`pipeline/profiles`)."""
 
-    def __init__(self, tokenizer: Any, profile: Profile = GENERAL) -> None:
+    def __init__(self, tokenizer: Any, profile: Profile = GENERAL, *, thinks: bool = False) -> None:
         self._plain = PlainText(tokenizer)
         self._profile = profile
-        self.frame = frame_of(tokenizer, profile)
+        self.frame = frame_of(tokenizer, profile, thinks=thinks)
 
     def build(
         self,
@@ -156,29 +156,33 @@ def _n_chars(blocks: Sequence[Block]) -> int:
     return sum(len(block.span) for block in blocks)
 
 
-def frame_of(tokenizer: Any, profile: Profile) -> Frame:
-    """What stands around a user's turn: the profile's own marks, the model's chat template, or a completion prompt."""
+def frame_of(tokenizer: Any, profile: Profile, *, thinks: bool = False) -> Frame:
+    """What stands around a user's turn: the profile's own marks, the model's chat template, or a completion prompt.
+
+    `thinks` leaves it to the model to think before it answers.
+    """
     if profile.turn is not None:
         opened, closed = profile.turn
         return Frame((*_bos(tokenizer), *_template_ids(tokenizer, opened)), _template_ids(tokenizer, closed))
     if getattr(tokenizer, "chat_template", None):
-        return chat_frame(tokenizer, profile.system)
+        return chat_frame(tokenizer, profile.system, thinks=thinks)
     return Frame(_bos(tokenizer), _template_ids(tokenizer, PLAIN_CUE))
 
 
-def chat_frame(tokenizer: Any, system: str | None = None) -> Frame:
-    """The model's own chat template around one user turn, thinking switched off where the template can."""
+def chat_frame(tokenizer: Any, system: str | None = None, *, thinks: bool = False) -> Frame:
+    """The model's own chat template around one user turn, thinking switched on or off where the template can."""
     first = [{"role": "system", "content": system}] if system else []
     rendered = str(
         tokenizer.apply_chat_template(
             [*first, {"role": "user", "content": MARK}],
             tokenize=False,
             add_generation_prompt=True,
-            enable_thinking=False,
+            enable_thinking=thinks,
         )
     )
     before, _, after = rendered.partition(MARK)
-    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, _without_thought(after)))
+    opening = after if thinks else _without_thought(after)
+    return Frame(_template_ids(tokenizer, before), _template_ids(tokenizer, opening))
 
 
 def _bos(tokenizer: Any) -> tuple[int, ...]:

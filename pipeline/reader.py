@@ -88,8 +88,8 @@ class Reader:
         memory: Memory | None = None,
     ) -> None:
         self._decoder = decoder
-        self._prompter = Prompter(tokenizer, profile)
         self._options = options or Options()
+        self._prompter = Prompter(tokenizer, profile, thinks=self._options.think > 0)
         self._max_page_tokens = max_page_tokens
         self._max_chunks = max_chunks
         self._meta = dict(meta or {})
@@ -110,7 +110,8 @@ class Reader:
         """The record that `document` holds; InvalidRecord if none comes out, `on_completion` still gets the text."""
         facts = facts_of(document, schema, self._metadata)
         if self._memory is not None:
-            facts = replace(facts, expected=self._memory.guesses(document, schema, facts.found))
+            expected = self._memory.guesses(document, schema, facts.found)
+            facts = replace(facts, expected=expected, past=self._memory.texts(document, schema))
         chunks = self._plan(document, schema, facts)
         reading = Reading(document, schema, facts, on_text, on_completion, cancel)
         parts = list(self._parts(reading, chunks))

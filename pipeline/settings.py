@@ -148,6 +148,9 @@ class DecodeSettings(Group):
     verify: Annotated[bool, Flag("--verify")] = Field(
         default=False, description="Check afterwards, in one pass, that plain decoding would have written the same."
     )
+    think: Annotated[int, Flag("--think", "N")] = Field(
+        default=0, ge=0, description="Let a model that thinks do so first, for at most N tokens of --max-new-tokens."
+    )
     draft_model: Annotated[str | None, Flag("--draft-model", "MODEL")] = Field(
         default=None, description="A small model of the same vocabulary for the source draft_model."
     )

@@ -166,6 +166,7 @@ def test_a_batch_asks_for_several_pages_at_once(serve: Serve, tmp_path: Path, mo
     [
         (["--engine", "openai", "--model", "big"], "add --base-url"),
         (["--engine", "openai", "--base-url", "http://127.0.0.1:1/v1"], "add --model NAME"),
+        (["--engine", "openai", "--model", "b", "--base-url", "http://127.0.0.1:1/v1", "--think", "9"], "run here"),
         (["--engine", "openai", "--model", "big", "--base-url", "127.0.0.1:8000"], "is no web address"),
         (["--engine", "magic"], "--engine"),
     ],

@@ -41,4 +41,6 @@ def check_server(settings: Settings) -> None:
         raise UsageError("--engine openai needs a server: add --base-url, for example http://127.0.0.1:8000/v1.")
     if settings.model.name == ModelSettings().name:
         raise UsageError("--engine openai needs the name of a model that the server has: add --model NAME.")
+    if settings.decode.think:
+        raise UsageError("--think is for models that run here: on a server, thinking is the server's own setting.")
     Chat(settings.engine.base_url, settings.model.name).close()
