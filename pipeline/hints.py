@@ -17,17 +17,23 @@ if TYPE_CHECKING:
 
 
 def make_hints(
-    document: Document, view: PageView, schema: Schema, found: Found | None = None, guesses: Iterable[Any] = ()
+    document: Document,
+    view: PageView,
+    schema: Schema,
+    found: Found | None = None,
+    guesses: Iterable[Any] = (),
+    past: Iterable[str] = (),
 ) -> Hints:
     """Everything the page offers as a guess; none of it can change the output. `found` saves reading the page again.
 
-    `guesses` are whole records that may come out.
+    `guesses` are whole records that may come out, `past` texts that came out for earlier pages.
     """
     return Hints(
         page=view.text,
         candidates=tuple(_shown(find_candidates(document, found), view)),
         rows=tuple(_rows(document)),
         guesses=tuple(guesses),
+        past=tuple(past),
         schema=schema.grammar_schema,
     )
 

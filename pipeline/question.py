@@ -37,11 +37,12 @@ MetadataUse = Literal["trust", "draft", "ignore"]
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a page before the model reads it: what has a form of its own there, the record that the page's
-    metadata gives, and records that earlier pages of the site lead one to expect."""
+    metadata gives, and what earlier pages of the site lead one to expect: whole records, and texts that came out."""
 
     found: Found
     guess: MetadataGuess | None = None
     expected: tuple[Any, ...] = ()
+    past: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def ask(
     trusted = guess if metadata == "trust" else None
     grammar = Grammar.json_schema(schema.grammar_schema) if free else _held(document, schema, facts, trusted)
     guesses = (*facts.expected, *(() if guess is None else (guess,)))
-    hints = make_hints(document, prompt.view, schema, facts.found, guesses)
+    hints = make_hints(document, prompt.view, schema, facts.found, guesses, facts.past)
     return Question(prompt, grammar, hints, facts)
 
 

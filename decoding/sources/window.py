@@ -72,11 +72,13 @@ class LookaheadWindow:
         self._levels: list[list[int]] = [[pick.choice(prompt) for _ in range(self.W - 1)]]
         self._current: int | None = None
         self._seed(prompt)
+        for text in reversed(request.hints.past):  # the latest last: the pool offers first what it saw last
+            self._seed(request.vocabulary.encode(text))
 
-    def _seed(self, prompt: Sequence[int]) -> None:
-        """The prompt's own n-grams (section 4.2 of the paper's appendix: "prompt as reference")."""
-        for i in range(len(prompt) - self.N + 1):
-            self.pool.add(prompt[i], tuple(prompt[i + 1 : i + self.N]))
+    def _seed(self, ids: Sequence[int]) -> None:
+        """The n-grams of the prompt (section 4.2 of the paper's appendix: "prompt as reference"), or of a past text."""
+        for i in range(len(ids) - self.N + 1):
+            self.pool.add(ids[i], tuple(ids[i + 1 : i + self.N]))
 
     @property
     def reach(self) -> int:

@@ -31,6 +31,8 @@ MOST_PER_SITE = 4
 """... and so many of one site, schema and model: pages of several templates."""
 MOST_BYTES = 64_000
 """Larger records are not kept."""
+MOST_TEXT_BYTES = 16_000
+"""Of what the model wrote; a longer text is no source of n-grams."""
 MOST_GUESSES = 2
 LEAST_FOUND = 0.3
 """A page where fewer of a record's places are found is another kind of page."""
@@ -61,10 +63,18 @@ class Memory:
         distinct = {json.dumps(one.data, sort_keys=True): one.data for one in ranked}
         return tuple(distinct.values())[:MOST_GUESSES]
 
+    def texts(self, document: Document, schema: Schema) -> tuple[str, ...]:
+        """What the model wrote for earlier pages, the latest first: n-grams for the decoder's pool."""
+        texts = (_text(row) for row in self._past(self._kind(document, schema)))
+        return tuple(text for text in texts if text)
+
     def learn(self, record: Record[Any], document: Document, schema: Schema, found: Found) -> None:
         """Keeps a valid record with its places; the oldest of the site, and of all, make room."""
         places = places_of(record.data, record.evidence, document, find_candidates(document, found))
-        text = json.dumps({"data": record.data, "places": [place.to_json() for place in places]})
+        kept: dict[str, Any] = {"data": record.data, "places": [place.to_json() for place in places]}
+        if 0 < len(record.raw.encode("utf-8", "replace")) <= MOST_TEXT_BYTES:
+            kept["text"] = record.raw
+        text = json.dumps(kept)
         if not places or len(text) > MOST_BYTES:
             return
         kind = self._kind(document, schema)
@@ -120,6 +130,16 @@ def version_of(model: str, tokenizer: Any) -> str:
     vocabulary: dict[str, int] = getattr(tokenizer, "get_vocab", dict)()
     digest = hashlib.sha256(repr(sorted(vocabulary.items())).encode("utf-8", "surrogatepass")).hexdigest()
     return f"1 {model} {digest}"
+
+
+def _text(row: str) -> str:
+    """A stored record's text; "" for one that has none, or that was tampered with."""
+    try:
+        text = json.loads(row)["text"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    whole = isinstance(text, str) and len(text.encode("utf-8", "replace")) <= MOST_TEXT_BYTES
+    return text.encode("utf-8", "replace").decode() if whole else ""
 
 
 def _relocated(text: str, document: Document, candidates: Sequence[Candidate]) -> Relocated | None:
