@@ -294,6 +294,16 @@ class Engine(Decoder):
         """Free the KV kept from earlier prompts."""
         self._judge.forget()
 
+    def prefill(self, sequence: Sequence, cancel: Callable[[], bool] = lambda: False) -> None:
+        """See `Decoder.prefill`; a curve that is needed and not known is measured here, on its own clock."""
+        super().prefill(sequence, cancel)
+        options = sequence.options
+        needed = options.nodes is None and options.mode != "autoregressive" and self.can_draft
+        if self._cost is None and needed and not cancel():
+            start = time.perf_counter()
+            self.cost  # noqa: B018  measured at its first use
+            sequence.stats.measuring_s = time.perf_counter() - start
+
     def steps(self, job: Job, cancel: Callable[[], bool] = lambda: False) -> Iterator[None]:
         """See `Decoder.steps`; a cost curve that these steps belied is measured again the next time."""
         yield from super().steps(job, cancel)

@@ -56,7 +56,8 @@ class Stats:
     `forwards` counts decode forwards, the prefill not included. `forced_tokens` are those for which the grammar
     left one choice. `drafted` and `accepted_by_depth` count tree nodes of each source by depth. `modelled_s` is what
     the forwards cost by the machine's cost curve and `modelled_plain_s` what decoding without drafts would have cost;
-    both are 0 where no curve was needed.
+    both are 0 where no curve was needed. `measuring_s` is what it took to measure that curve, once for a model on a
+    machine, or to read it from disk; it is part of neither prefill nor decoding.
     """
 
     prompt_tokens: int = 0
@@ -68,6 +69,7 @@ class Stats:
     nodes: int = 0
     logit_rows: int = 0
     prefill_s: float = 0.0
+    measuring_s: float = 0.0
     decode_s: float = 0.0
     model_s: float = 0.0
     grammar_s: float = 0.0

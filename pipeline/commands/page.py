@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from lookstruct.schemas.loader import Schema
     from lookstruct.schemas.record import Record
 
+_TELLING_S = 0.5
+"""Seconds of measuring the machine that are worth a word."""
+
 
 def _show_version(asked: bool) -> None:
     if asked:
@@ -145,6 +148,8 @@ def _report(record: Record[Any]) -> None:
     for note in [*record.meta.get("model_notes", ()), *record.meta["notes"]]:
         say(f"note: {note}")
     seconds = {"fetch": record.meta["fetch_s"], "prefill": stats.prefill_s, "decode": stats.decode_s}
+    if stats.measuring_s >= _TELLING_S:
+        seconds["measuring this machine, once"] = stats.measuring_s
     times = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items())
     say(
         f"{stats.new_tokens} tokens in {stats.forwards} forwards ({stats.tokens_per_forward:.1f} a forward), "
