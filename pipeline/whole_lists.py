@@ -3,8 +3,7 @@ that a small heading parts it into ("For the crust", "For the filling")."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from itertools import pairwise
+from collections.abc import Callable, Sequence, Set
 
 from lookstruct.schemas.document import Block, BlockKind, Document
 
@@ -12,8 +11,11 @@ _SHORT = 60
 """Code points of a line that may part a list in two."""
 _MOST_BETWEEN = 3
 """Blocks between two parts, and between a heading and the first part."""
+MOST_ABOVE = 5
+"""Blocks above a list that may name it."""
 _LIKE = 3
 """Two parts of one list have items of about the same length; those of another list may be this many times longer."""
+_SMALLEST = 7
 _HEADINGS = (BlockKind.HEADING, BlockKind.TITLE)
 
 
@@ -125,15 +127,37 @@ def _tag(step: str) -> str:
     return step.partition(":")[0]
 
 
-def following(lists: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Of each item that is not the last of its list: the item after it.
+def names_above(document: Document, blocks: Sequence[Block], first: int) -> tuple[str, ...]:
+    """What names a list that begins at block `first`, the nearest first: the short lines right above it, the heading
+    above these, and the larger headings above that one as long as only short lines are between.
 
-    >>> following([(3, 4, 7), (9,)])
-    {3: 4, 4: 7}
+    Nothing beyond another list or a longer text, and of two headings of one level only those right on top of another.
     """
-    return dict(_pairs(lists))
+    found: list[str] = []
+    level, below = _SMALLEST, None
+    for block in reversed(blocks[max(first - MOST_ABOVE, 0) : first]):
+        if block.kind is BlockKind.LIST_ITEM or block.cells or len(block.span) > _SHORT:
+            break
+        if block.kind is BlockKind.HEADING:
+            if block.level > level or (block.level == level and below is not BlockKind.HEADING):
+                break
+            level = block.level
+        if block.kind is BlockKind.HEADING or level == _SMALLEST:  # a line above a heading belongs to another section
+            found.append(block.span.of(document.text))
+        below = block.kind
+    return tuple(found)
 
 
-def _pairs(lists: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    for run in lists:
-        yield from pairwise(run)
+def headings_over(blocks: Sequence[Block], opens: Callable[[int], bool]) -> list[tuple[int, ...]]:
+    """For each block the numbers of the headings that it stands under, the nearest first; a block that is no heading
+    and `opens` a section is the smallest of headings."""
+    found: list[tuple[int, ...]] = []
+    open_now: list[tuple[int, int]] = []  # level and number, the largest first
+    for number, block in enumerate(blocks):
+        level = block.level if block.kind in _HEADINGS else _SMALLEST if opens(number) else None
+        if level is not None:
+            open_now = [one for one in open_now if one[0] < level]
+        found.append(tuple(at for _, at in reversed(open_now)))
+        if level is not None:
+            open_now.append((level, number))
+    return found

@@ -20,12 +20,12 @@ BARE = "<h1>Brass lamp</h1><p>No more is known."
 COMPILER = GrammarCompiler(Vocabulary(tiny.tokenizer(), tiny.WIDTH, [2]))
 
 
-def takes(html: str, field: dict[str, Any], value: Any) -> bool:
-    """Whether the grammar for a record of one field lets `{"x": value}` through on this page."""
-    schema = load_schema({"type": "object", "properties": {"x": field}, "required": ["x"]}).grammar_schema
+def takes(html: str, field: dict[str, Any], value: Any, key: str = "x") -> bool:
+    """Whether the grammar for a record of one field lets `{key: value}` through on this page."""
+    schema = load_schema({"type": "object", "properties": {key: field}, "required": [key]}).grammar_schema
     document = clean(Page("https://a.example/", "https://a.example/", html))
     constraint = COMPILER.start(hold(schema, PageOffers(document, document.blocks, find_all(document))))
-    text = json.dumps({"x": value}, ensure_ascii=False)
+    text = json.dumps({key: value}, ensure_ascii=False)
     for token in tiny.tokenizer()(text, add_special_tokens=False)["input_ids"]:
         for byte_token in [token] if constraint.allows(token) else _bytes_of(token):
             if not constraint.allows(byte_token):
@@ -104,11 +104,11 @@ LETTER = "<p>Tan Sdn Bhd</p><p>12 Jalan Besar,</p><p>Taman Melati</p><p>55100 Ku
         (["sugar", "plums"], True),
         (["flour", "salt", "sugar", "plums", STEPS[0], STEPS[1]], True),
         ([*STEPS], True),
-        (["Serve cold.", "Pie"], True),
+        (["Serve cold."], True),
+        (["Pie"], False),
         (["flour", "salt", "sugar", "plums", STEPS[1]], False),
         (["flour", "salt", "sugar", "plums", "Serve cold."], False),
         ([*STEPS, "flour", "salt", "sugar", "plums"], False),
-        (["Serve cold."], True),
         ([], True),
         (["flour", "salt"], False),
         (["flour", "sugar", "plums"], False),
@@ -118,6 +118,55 @@ LETTER = "<p>Tan Sdn Bhd</p><p>12 Jalan Besar,</p><p>Taman Melati</p><p>55100 Ku
 )
 def test_a_list_of_items_takes_in_the_lists_of_the_page_whole(items: list[str], allowed: bool) -> None:
     assert takes(PIE, ITEMS, items) is allowed
+
+
+def test_lines_outside_lists_are_taken_in_page_order_and_once() -> None:
+    page = "<h1>Pie</h1><p>one<p>two<p>three"
+    assert takes(page, ITEMS, ["one", "three"])
+    assert not takes(page, ITEMS, ["three", "one"])
+    assert not takes(page, ITEMS, ["one", "one"])
+
+
+def test_lines_may_come_before_a_list_but_not_after_it() -> None:
+    page = "<h1>Pie</h1><p>water<ul><li>flour<li>salt</ul><p>Serve cold."
+    assert takes(page, ITEMS, ["water", "flour", "salt"])
+    assert not takes(page, ITEMS, ["water", "salt"])
+    assert not takes(page, ITEMS, ["water", "flour", "salt", "Serve cold."])
+
+
+@pytest.mark.parametrize(
+    ("key", "items", "allowed"),
+    [
+        ("ingredients", ["flour", "salt", "sugar", "plums"], True),
+        ("recipe_ingredient", ["flour", "salt", "sugar", "plums"], True),
+        ("ingredients", ["sugar", "plums"], False),
+        ("ingredients", [*STEPS], False),
+        ("ingredients", ["Serve cold."], False),
+        ("ingredients", [], False),
+        ("recipe_instructions", [*STEPS], True),
+        ("recipe_instructions", ["flour", "salt", "sugar", "plums"], False),
+    ],
+)
+def test_the_list_under_a_heading_that_names_the_field_is_what_it_asks_for(
+    key: str, items: list[str], allowed: bool
+) -> None:
+    assert takes(PIE, ITEMS, items, key) is allowed
+
+
+def test_without_a_list_it_is_lines_under_the_heading_that_names_the_field() -> None:
+    page = "<h1>Pie</h1><p>Sweet.<h2>Method</h2><p>Line a tin.<p>Bake it.<h2>Notes</h2><p>Serve cold."
+    assert takes(page, ITEMS, ["Line a tin.", "Bake it."], "instructions")
+    assert takes(page, ITEMS, ["Bake it."], "instructions")
+    assert not takes(page, ITEMS, ["Sweet."], "instructions")
+    assert not takes(page, ITEMS, ["Line a tin.", "Bake it.", "Serve cold."], "instructions")
+    assert not takes(page, ITEMS, [], "instructions")
+
+
+def test_a_line_that_only_opens_a_section_is_no_item() -> None:
+    page = "<h1>Pie</h1><p>Ingredients<p>flour<p>salt<p>Method:<p>Bake it."
+    assert takes(page, ITEMS, ["flour", "salt"], "ingredients")
+    assert takes(page, ITEMS, ["Bake it."], "instructions")
+    assert not takes(page, ITEMS, ["flour", "salt", "Method:"], "x")
 
 
 def test_a_list_with_a_bound_takes_single_lines() -> None:
@@ -136,6 +185,11 @@ def test_a_list_with_a_bound_takes_single_lines() -> None:
 )
 def test_an_address_runs_to_its_postal_code(address: str, allowed: bool) -> None:
     assert takes(LETTER, ADDRESS, address) is allowed
+
+
+def test_the_one_address_of_a_page_is_not_passed_over() -> None:
+    assert not takes(LETTER, nullable(ADDRESS), None)
+    assert takes(LETTER + "<h2>Branch</h2><p>3 High St<p>40170 Shah Alam", nullable(ADDRESS), None)
 
 
 def test_where_no_line_has_a_postal_code_an_address_is_any_text_of_the_page() -> None:
@@ -172,3 +226,22 @@ def test_without_a_byline_an_author_is_any_text_of_the_page_or_nobody() -> None:
     assert takes(page, nullable(BYLINE), "Cy Day")
     assert takes(page, nullable(BYLINE), None)
     assert takes(page, {"type": "array", "items": BYLINE}, [])
+
+
+DURATION = {"type": "string", "x-source": "duration", "format": "duration"}
+TIMES = "<h1>Pie</h1><p>Préparation : 20 min<p>Cuisson : 1 h<p>Simmer it for 5 minutes."
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("prep_time", "PT20M", True),
+        ("prep_time", "PT1H", False),
+        ("cook_time", "PT1H", True),
+        ("cook_time", None, False),
+        ("total_time", "PT5M", True),
+        ("total_time", None, True),
+    ],
+)
+def test_a_time_whose_label_names_the_field_is_what_it_asks_for(key: str, value: str | None, allowed: bool) -> None:
+    assert takes(TIMES, nullable(DURATION), value, key) is allowed

@@ -81,3 +81,7 @@ def test_counters_are_lines_and_leave_the_text_of_others(texts: list[str]) -> No
 def test_nothing_is_joined_where_there_are_no_lists() -> None:
     page = read("<p>2 cups</p><p>flour</p>")
     assert split_items(page, page.blocks) == []
+
+
+def test_only_a_checkbox_before_a_line_is_no_part_of_it() -> None:
+    assert lines("<p><input type=checkbox> Salt<p>1x <input type=checkbox checked> 2x") == ("Salt", "1x [x] 2x")

@@ -3,7 +3,7 @@
 import pytest
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.whole_lists import whole_lists
+from lookstruct.pipeline.whole_lists import names_above, whole_lists
 from lookstruct.schemas.document import BlockKind, Page
 
 
@@ -53,3 +53,25 @@ def test_an_item_and_the_items_under_it_are_one_list() -> None:
 )
 def test_lists_that_are_not_parts_of_one_stay_apart(page: str) -> None:
     assert len(lists(page)) == 2
+
+
+def names(html: str) -> tuple[str, ...]:
+    page = clean(Page("https://a.example/", "https://a.example/", html))
+    first = next(n for n, block in enumerate(page.blocks) if block.kind is BlockKind.LIST_ITEM)
+    return names_above(page, page.blocks, first)
+
+
+def test_what_stands_right_above_a_list_names_it() -> None:
+    assert names(f"<h1>Pie</h1><h2>You need</h2><p>for four</p><h3>Crust</h3>{ul('flour')}") == (
+        *("Crust", "You need", "Pie"),
+    )
+
+
+def test_a_line_between_the_heading_and_the_list_names_it_as_well() -> None:
+    assert names(f"<h2>Pie</h2><p>You need</p>{ul('flour')}") == ("You need", "Pie")
+    assert names(f"<h3>You need</h3><h3>for four</h3>{ul('flour')}") == ("for four", "You need")
+
+
+def test_another_section_names_no_list() -> None:
+    assert names(f"<h2>Before</h2><p>Rest it.</p><h2>You need</h2>{ul('flour')}") == ("You need",)
+    assert names(f"<h2>You need</h2><p>{'All of it at hand. ' * 9}</p>{ul('flour')}") == ()

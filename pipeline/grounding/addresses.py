@@ -17,14 +17,14 @@ _MOST_CHARS = 100
 """Code points of a line that may be part of an address; longer ones are running text."""
 _WORD = r"[^\W\d_a-z][^\W\d_]+"
 """A word that does not begin with a small letter: the name of a town."""
-_DIGITS = r"(?<![\w.,/-])\d{5,6}(?![\w/-]|[.,]\d)"
+_DIGITS = r"(?<![\w./-])(?<!\d,)\d{5,6}(?![\w/-]|[.,]\d)"
 _CODES = (
     rf"{_DIGITS}[ ,]+{_WORD}",  # 55100 KUALA LUMPUR, 10115 Berlin
     rf"(?:^|, ?|(?<![^ ])[A-Z]{{1,2}}-)\d{{4}} {_WORD}",  # 8001 Zürich
     rf"{_WORD},? (?:[A-Z]{{2,3}},? )?{_DIGITS}(?:-\d{{4}})?",  # Springfield, IL 62704
     r"(?<=\w )\d{5}$",  # ..., Jalan 1A/4 47301
     rf"{_WORD},? [A-Z]{{2,3}},? \d{{4}}(?!\w)",  # Sydney NSW 2000
-    r"(?<!\w)\d{5}-\d{3}(?!\w)|(?<!\w)\d{2}-\d{3}(?![\w-])",  # Brazil, Poland
+    r"(?<!\w)\d{5}-\d{3}(?!\w)|(?<!\w)\d{2}-\d{3}(?![\w-]| \d)",  # Brazil, Poland
     r"(?<!\w)\d{4} ?[A-Z]{2}(?!\w)",  # the Netherlands
     r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)",  # the United Kingdom
     r"(?<!\w)[A-Z]\d[A-Z] ?\d[A-Z]\d(?!\w)",  # Canada
@@ -41,18 +41,18 @@ _BEYOND = re.compile(r"[^\W\d_][^\d:：@|]{2,40}")
 _CELLS, _LINES = " | ", re.compile(r"\n|; ")
 
 
-def postal_addresses(document: Document, blocks: Sequence[Block]) -> tuple[str, ...]:
-    """Every run of lines that may be an address, in one line each; () where no line has a postal code.
+def postal_addresses(document: Document, blocks: Sequence[Block]) -> tuple[tuple[str, ...], ...]:
+    """For each line with a postal code, every run of lines that may be the address, in one line each.
 
     >>> from lookstruct.schemas.document import Span
     >>> lines = ["Tan Sdn Bhd", "12 Jalan Besar", "55100 Kuala Lumpur", "Tel 03 1234"]
     >>> spans = [Span(sum(map(len, lines[:n])) + n, sum(map(len, lines[: n + 1])) + n) for n in range(4)]
     >>> made = tuple(Block(BlockKind.PARAGRAPH, span, "p") for span in spans)
-    >>> postal_addresses(Document("", "\\n".join(lines), made), made)[1]
-    '12 Jalan Besar, 55100 Kuala Lumpur'
+    >>> postal_addresses(Document("", "\\n".join(lines), made), made)
+    (('Tan Sdn Bhd, 12 Jalan Besar, 55100 Kuala Lumpur', '12 Jalan Besar, 55100 Kuala Lumpur'),)
     """
     lines = list(_lines(document, blocks))
-    found = (joined for number in range(len(lines)) if has_code(lines[number]) for joined in _runs(lines, number))
+    found = (tuple(_runs(lines, number)) for number, line in enumerate(lines) if has_code(line))
     return tuple(dict.fromkeys(found))
 
 
@@ -95,8 +95,8 @@ def _runs(lines: Sequence[str], last: int) -> Iterator[str]:
 
 
 def _may_belong(line: str) -> bool:
-    """Whether a line may stand above the one with the code: short, and without a phone number."""
-    return 0 < len(line) <= _MOST_CHARS and not _NUMBER.search(line)
+    """Whether a line may stand above the one with the code: short, without a phone number, and no mere label."""
+    return 0 < len(line) <= _MOST_CHARS and not _NUMBER.search(line) and not line.endswith((":", "："))
 
 
 def _beginnings(line: str) -> Iterator[str]:

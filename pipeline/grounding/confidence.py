@@ -1,7 +1,8 @@
 """Token log-probabilities + evidence -> how far each leaf value can be trusted, as a probability.
 
 A value's own probability is the product of those of its tokens, each in the masked distribution it was chosen from: a
-token that the grammar forced is certain. That number is then corrected by a table (`Calibration`) for each kind of
+token that the grammar forced is certain. An item of a list that was forced altogether, because the item before it was
+chosen, is as certain as that one. That number is then corrected by a table (`Calibration`) for each kind of
 evidence, measured on pages whose values are known; the default table changes nothing, except that what stands nowhere
 on the page is trusted less.
 """
@@ -20,6 +21,8 @@ from lookstruct.schemas.record import Evidence, EvidenceStatus
 Point = tuple[float, float]
 """A raw probability and the share of values that were right there."""
 
+_FORCED = 1 - 1e-9
+"""A probability from which on nothing was decided."""
 _NOWHERE = 0.5
 """What a value that stands nowhere is worth of its raw probability, until it is measured."""
 
@@ -81,13 +84,25 @@ def leaf_confidence(
     text = b"".join(token_bytes)
     ends = list(accumulate(map(len, token_bytes)))
     sums = [0.0, *accumulate(logprob if isfinite(logprob) else -1e9 for logprob in logprobs)]
-    found = {}
+    found: dict[str, float] = {}
+    raws: dict[str, float] = {}
     for pointer, (begin, end) in json_places(text, start).items():
         if pointer in evidence:
             first, last = bisect_right(ends, begin), bisect_right(ends, end - 1)
-            raw = exp(min(0.0, sums[last + 1] - sums[first]))
+            raw = raws[pointer] = _led(pointer, exp(min(0.0, sums[last + 1] - sums[first])), raws)
             found[pointer] = raw if text[begin:end] == b"null" else calibration.of(raw, evidence[pointer].status)
     return found
+
+
+def _led(pointer: str, raw: float, raws: Mapping[str, float]) -> float:
+    """The probability of a value, that of the item before it where it is an item that nothing but that one decided.
+
+    >>> _led("/steps/2", 1.0, {"/steps/1": 0.7}), _led("/steps/2", 0.9, {"/steps/1": 0.7}), _led("/name", 1.0, {})
+    (0.7, 0.9, 1.0)
+    """
+    parent, _, step = pointer.rpartition("/")
+    before = raws.get(f"{parent}/{int(step) - 1}") if step.isdecimal() else None
+    return raw if before is None or raw < _FORCED else before
 
 
 def with_confidence(evidence: Mapping[str, Evidence], confidence: Mapping[str, float]) -> dict[str, Evidence]:

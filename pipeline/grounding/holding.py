@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
-from lookstruct.pipeline.grounding.offers import PageOffers
+from lookstruct.pipeline.grounding.field_names import is_named
+from lookstruct.pipeline.grounding.offers import PageOffers, Run
 
 Node = Mapping[str, Any]
 _NULL = {"type": "null"}
-Lists = Sequence[Sequence[Sequence[str]]]
-"""Lists of items, each in its spellings."""
 MOST_ITEMS = 1000
-"""Longer lists of the page are not taken in whole."""
+"""Of a longer page lists are not taken in whole."""
 
 
 def hold(schema: Node, offers: PageOffers) -> Grammar:
@@ -74,13 +73,14 @@ class _Compiler:
         return kept or branches
 
     def _is_stated(self, branches: Sequence[Node]) -> bool:
-        """Whether the page says outright what the value is, so that it cannot be null: who wrote it."""
-        return any(self._names(branch) for branch in branches)
+        """Whether the page says outright what the value is, so that it is not null: who wrote it, its one address."""
+        has_address = any(branch.get("x-source") == "address" for branch in branches)
+        return any(map(self._names, branches)) or (has_address and len(self._offers.addresses) == 1)
 
-    def _names(self, node: Node) -> Lists:
-        """The names that the page's bylines offer for a leaf, each as a list of its own."""
+    def _names(self, node: Node) -> Sequence[str]:
+        """The names that the page's bylines offer for a leaf."""
         names = self._offers.options(node) if node.get("x-source") == "byline" else ()
-        return [[[json.loads(name)]] for name in names]
+        return [json.loads(name) for name in names]
 
     def _ref(self, name: str) -> str:
         if name not in self._refs:
@@ -101,19 +101,30 @@ class _Compiler:
 
     def _object(self, node: Node) -> str:
         parts = [
-            f"{literal(('{' if i == 0 else ', ') + quoted(key) + ': ')} {self.rule(child)}"
+            f"{literal(('{' if i == 0 else ', ') + quoted(key) + ': ')} {self._property(key, child)}"
             for i, (key, child) in enumerate(node["properties"].items())
         ]
         return " ".join([*parts, literal("}")]) if parts else literal("{}")
 
-    def _array(self, node: Node) -> str:
+    def _property(self, key: str, node: Node) -> str:
+        """The rule for a property: the list or the time that the page itself calls by the name of `key`, if any."""
+        if node.get("type") == "array" and node.get("items", {}).get("x-source") == "item":
+            return self._add(self._array(node, key))
+        sources = {branch.get("x-source") for branch in node.get("anyOf", (node,))}
+        named = self._offers.named_durations(key) if "duration" in sources else ()
+        if not named:
+            return self.rule(node)
+        self.held = True
+        return self._add(self._terminal(" | ".join(map(literal, named))))
+
+    def _array(self, node: Node, key: str = "") -> str:
         least, most = node.get("minItems", 0), node.get("maxItems")
         if most == 0 or (self._offers.lacks(node["items"]) and not least):
             self.held = True
             return literal("[]")
-        lists = self._lists(node)
-        filled = self._of_lists(node["items"], lists) if lists else self._of_items(node["items"], least, most)
-        return filled if least or self._names(node["items"]) else f"{literal('[]')} | {filled}"
+        runs, is_stated = self._runs(node, key)
+        filled = self._of_runs(runs, is_stated) if runs else self._of_items(node["items"], least, most)
+        return filled if least or is_stated else f"{literal('[]')} | {filled}"
 
     def _of_items(self, node: Node, least: int, most: int | None) -> str:
         """At least one item, and at most `most`."""
@@ -121,37 +132,43 @@ class _Compiler:
         bounds = f"{max(0, least - 1)},{'' if most is None else most - 1}"
         return f'"[" {item} "]"' if most == 1 else f'"[" {item} ({literal(", ")} {item}){{{bounds}}} "]"'
 
-    def _lists(self, node: Node) -> Lists:
-        """The page's lists that an array of list items takes in whole, the names that an array of authors takes once;
-        () for other arrays, and where its bounds are too narrow."""
-        is_of_items = node["items"].get("x-source") == "item"
-        if node.get("minItems", 0) > 1:
-            return ()
-        lists = self._offers.lists if is_of_items else self._names(node["items"])
-        return lists if sum(map(len, lists)) <= node.get("maxItems", MOST_ITEMS) else ()
+    def _runs(self, node: Node, key: str) -> tuple[Sequence[Run], bool]:
+        """What an array takes in page order: the names of the bylines, the page's lists and lines; () for other arrays,
+        and where its bounds are too narrow. And whether the page states that they are what `key` asks for."""
+        source, longest = node["items"].get("x-source"), node.get("maxItems", MOST_ITEMS)
+        if source not in ("byline", "item") or node.get("minItems", 0) > 1:
+            return (), False
+        if source == "byline":
+            runs: Sequence[Run] = [Run(((name,),)) for name in self._names(node["items"])]
+            return (runs, True) if 0 < len(runs) <= longest else ((), False)
+        named = {run.items: run for run in self._offers.runs if is_named(key, run.names)}.values()
+        lists = [run for run in named if len(run.items) > 1]
+        stated = lists or (list(named) if len(named) > 1 else [])
+        runs = stated or self._offers.runs
+        return (runs, bool(stated)) if sum(len(run.items) for run in runs) <= longest else ((), False)
 
-    def _of_lists(self, node: Node, lists: Lists) -> str:
-        """Lists of the page in page order, the first from one of its items on, those after it whole; or lines that are
-        in none of them."""
+    def _of_runs(self, runs: Sequence[Run], is_stated: bool) -> str:
+        """Runs in page order. A list goes on to its end, and after it come lists only. The first may be taken from one
+        of its items on, unless the page states which it is."""
         self.held = True
         begun: list[str] = []
-        later = ""
-        for run in reversed(lists):
-            rules = self._list(run, f"({literal(', ')} {later})?" if later else "")
-            begun += rules
-            later = self._add(f"{rules[-1]} | {later}" if later else rules[-1])
-        first = self._add(" | ".join(begun))
-        listed = {text for run in lists for spellings in run for text in spellings}
-        single = [text for text in self._offers.options(node) if json.loads(text) not in listed]
-        if not single:
-            return f'"[" {first} "]"'
-        line = self._terminal(" | ".join(map(literal, single)))
-        return f'"[" {first} "]" | "[" {line} ({literal(", ")} {line}){{0,{MOST_ITEMS - 1}}} "]"'
+        lists = any_run = ""
+        for run in reversed(runs):
+            is_line = len(run.items) == 1
+            after = any_run if is_line else lists
+            rules = self._list(run, f"({literal(', ')} {after})?" if after else "")
+            begun += rules[-1:] if is_stated else rules
+            any_run = self._either(rules[-1], any_run)
+            lists = lists if is_line else self._either(rules[-1], lists)
+        return f'"[" {self._add(" | ".join(begun))} "]"'
 
-    def _list(self, run: Sequence[Sequence[str]], after: str) -> list[str]:
-        """A rule for each item of a list: from it to the list's end and what may come `after`."""
+    def _either(self, rule: str, other: str) -> str:
+        return self._add(f"{rule} | {other}") if other else rule
+
+    def _list(self, run: Run, after: str) -> list[str]:
+        """A rule for each item of a list, the last first: from it to the list's end and what may come `after`."""
         rules: list[str] = []
-        for spellings in reversed(run):
+        for spellings in reversed(run.items):
             item = self._terminal(" | ".join(literal(quoted(text)) for text in spellings))
             rules.append(self._add(f"{item} {literal(', ')} {rules[-1]}" if rules else f"{item} {after}".rstrip()))
         return rules

@@ -142,18 +142,19 @@ class TextIndex:
 
     def _with_edges(self, value: str, tokens: list[Token], start: int, end: int) -> Span | None:
         """The place with the punctuation at the value's edges, as far as the page has it; None if it must have it."""
-        before, after = value[: tokens[0].start].strip(), value[tokens[-1].end :].strip()
+        before, after = value[: tokens[0].start].lstrip(), value[tokens[-1].end :].rstrip()
         head = self.text[max(0, start - len(before)) : start]
         tail = self.text[end : end + len(after)]
-        if before and _plain_marks(head) == _plain_marks(before):
+        if before and _plain_marks(_spaced(head)) == _plain_marks(_spaced(before)):
             start -= len(before)
         elif _HARD & set(before):
             return None
-        if after and _plain_marks(tail) == _plain_marks(after):
+        if after and _plain_marks(_spaced(tail)) == _plain_marks(_spaced(after)):
             end += len(after)
         elif _HARD & set(after):
             return None
-        return Span(start, end)
+        taken = self.text[start:end]
+        return Span(end - len(taken.lstrip()), start + len(taken.rstrip()))
 
 
 def _join(tokens: list[Token]) -> str:

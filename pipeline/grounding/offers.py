@@ -15,26 +15,40 @@ from unicodedata import normalize
 from lookstruct.pipeline.grounding.addresses import postal_addresses
 from lookstruct.pipeline.grounding.bylines import bylines
 from lookstruct.pipeline.grounding.durations import Duration
+from lookstruct.pipeline.grounding.field_names import names_field, opens_section
 from lookstruct.pipeline.grounding.found import Found
+from lookstruct.pipeline.grounding.labels import Labels
 from lookstruct.pipeline.grounding.numbers import plain_number
 from lookstruct.pipeline.items import counters, split_items, unnumbered
-from lookstruct.pipeline.whole_lists import whole_lists
+from lookstruct.pipeline.whole_lists import headings_over, names_above, whole_lists
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Span
 
 Node = Mapping[str, Any]
 
-_MARKER = re.compile(r"\[[ x]\] ")
+_MARKER = re.compile(r"^\[[ x]\] ")
 """A checkbox before a list item: a sign of ours, not text of the page's author."""
 _CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+|\s|[^\w\s]")
 """Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
+_VALUE = re.compile(r"\W{0,2}\d.{0,12}")
+"""A line that is a figure and its unit."""
 _TITLE_BREAK = re.compile(r"\s+[|·•–—-]\s+|:\s+")
 """Between the name of a page and that of its site."""
+_LABELLED = 40
+"""Code points up to which a line is a label and its value, colon or not."""
 _SHORT_LINE = 160
 """Code points up to which a line states one thing."""
 _CELLS, _CELL_LINES = " | ", "; "
 """What stands between the cells of a row, and between the lines of a cell, in a document's text."""
 SEPARATOR = "\u0000"
 """Stands between the readings of the page, so that no span runs from one into the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A list of the page, or a line alone: each item in its spellings, and the texts above that may name it."""
+
+    items: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,12 +111,59 @@ class PageOffers:
         """
         return _spelt(text for number, whole in self._wholes.items() for text in self._lines_of(number, whole))
 
+    def named_durations(self, key: str) -> tuple[str, ...]:
+        """The lengths of time whose label names the field `key` (`Cook time: 30 min` for `cook_time`), as JSON text."""
+        told = (one for one in self.found.durations if self._is_labelled(one.span))
+        labels = ((one.value, self._labels.of(one.span)[:1]) for one in told)
+        return tuple(_strings(value for value, label in labels if any(names_field(key, text) for text in label)))
+
+    def _is_labelled(self, span: Span) -> bool:
+        """Whether a colon is before a place, or its line is no sentence."""
+        block = self.document.block_at(span.start)
+        before = self.document.text[: span.start].rstrip()
+        return before.endswith((":", "：")) or (block is not None and len(block.span) <= _LABELLED)
+
     @cached_property
-    def lists(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """The page's lists, each whole: of every item its spellings. Those of one item are left out."""
+    def _labels(self) -> Labels:
+        return Labels(self.document)
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The page in reading order, its lists whole; every other line and cell alone, without the headings."""
         items = [number for number in self._wholes if self.blocks[number].kind is BlockKind.LIST_ITEM]
-        runs = whole_lists(self.document, self.blocks, items)
-        return tuple(tuple(tuple(_spellings(self._wholes[n])) for n in run) for run in runs if len(run) > 1)
+        lists = {run[0]: run for run in whole_lists(self.document, self.blocks, items) if len(run) > 1}
+        inside = {number for run in lists.values() for number in run}
+        return tuple(
+            run
+            for number in self._wholes
+            for run in (self._list(lists[number]) if number in lists else self._alone(number))
+            if number in lists or number not in inside
+        )
+
+    def _list(self, numbers: Sequence[int]) -> Iterator[Run]:
+        names = (*names_above(self.document, self.blocks, numbers[0]), *self._over(numbers[0]))
+        yield Run(tuple(tuple(_spellings(self._wholes[number])) for number in numbers), names)
+
+    def _alone(self, number: int) -> Iterator[Run]:
+        whole = self._wholes[number]
+        if self.blocks[number].kind not in (BlockKind.HEADING, BlockKind.TITLE) and not self._opens(number):
+            for text in dict.fromkeys(filter(None, self._lines_of(number, whole))):
+                yield Run((tuple(_spellings(text)),), tuple(self._over(number)))
+
+    def _over(self, number: int) -> Iterator[str]:
+        """The headings that a block stands under, the nearest first."""
+        return (self.blocks[at].span.of(self.document.text) for at in self._headings[number])
+
+    @cached_property
+    def _headings(self) -> list[tuple[int, ...]]:
+        return headings_over(self.blocks, self._opens)
+
+    def _opens(self, number: int) -> bool:
+        """Whether a line only says what follows, and what follows is not the mere value of a label."""
+        text, after = (
+            block.span.of(self.document.text) for block in (*self.blocks, self.blocks[-1])[number : number + 2]
+        )
+        return opens_section(text) and not _VALUE.fullmatch(after)
 
     @cached_property
     def _wholes(self) -> Mapping[int, str]:
@@ -136,6 +197,11 @@ class PageOffers:
     def _cell_lines(self, cell: Cell) -> list[str]:
         """The lines of a cell, which the page's text joins."""
         return [part.strip() for part in cell.span.of(self.document.text).split(_CELL_LINES)]
+
+    @cached_property
+    def addresses(self) -> tuple[tuple[str, ...], ...]:
+        """The postal addresses, each in all the ways in which it may begin and end."""
+        return postal_addresses(self.document, self.blocks)
 
     @cached_property
     def numbers(self) -> tuple[Decimal, ...]:
@@ -179,7 +245,7 @@ def _lines(offers: PageOffers, node: Node) -> Iterator[str]:
 
 def _addresses(offers: PageOffers, node: Node) -> Iterator[str]:
     most = node.get("maxLength", 300)
-    found = (text for text in postal_addresses(offers.document, offers.blocks) if len(text) <= most)
+    found = (text for runs in offers.addresses for text in runs if len(text) <= most)
     return _strings(form for text in found for form in _spellings(text))
 
 

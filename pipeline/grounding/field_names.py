@@ -1,0 +1,117 @@
+"""A field's key + a heading or label of the page -> whether it names what the field holds, in the page's language.
+
+What every language calls an ingredient is no business of a model's: the list under `Zutaten` is `recipe_ingredient`,
+the time beside `Cuisson` is `cook_time`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from lookstruct.decoding.guessing.field_words import words
+
+MOST_CHARS = 40
+"""Code points of a heading that names a section; longer ones say something else."""
+_MOST_WORDS = 3
+"""Words of a line that is no heading and opens a section all the same."""
+_SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "ingredient": (
+        *("ingredi", "zutat", "benodigd", "skladnik", "malzeme", "ainekset", "hozzaval", "surovin", "sestavin"),
+        *("ингредиент", "інгредієнт", "υλικα", "材料", "재료", "المقادير", "المكونات"),
+    ),
+    "instruction": (
+        *("instruc", "istruzion", "zubereit", "anleitung", "preparac", "preparaz", "preparo", "preparation", "etapes"),
+        *("elaborac", "procedim", "modo de", "bereiding", "werkwijze", "tillag", "gor sa", "fremgang", "wykonan"),
+        *("przygotow", "postup", "yapilis", "valmist", "elkeszit", "приготовлен", "εκτελεση", "作り方", "طريقة"),
+    ),
+    "responsibility": (
+        "aufgaben",
+        "deine rolle",
+        "ihre rolle",
+        "missions",
+        "responsab",
+        "funciones",
+        "mansioni",
+        "taken",
+    ),
+    "qualification": ("qualifi", "anforderung", "dein profil", "ihr profil", "profil recherche", "requisit", "eisen"),
+    "benefit": ("benefi", "wir bieten", "vorteil", "avantage", "nous offrons", "ofrecemos", "offriamo", "wij bieden"),
+    "feature": ("feature", "merkmal", "eigenschaft", "caracterist", "caratterist", "kenmerk", "highlight"),
+}
+"""What a field is called -> how the headings of other languages begin, small letters without accents."""
+_TIMES: Mapping[str, tuple[str, ...]] = {
+    "prep": ("prep", "vorbereit", "voorbereid", "forbered", "przygotow", "arbeitszeit", "подготов"),
+    "cook": (
+        "cook",
+        "bake",
+        "koch",
+        "back",
+        "gar",
+        "cuisson",
+        "coccion",
+        "cozimento",
+        "cottura",
+        "kook",
+        "oven",
+        "gotow",
+    ),
+    "total": ("total", "gesamt", "insgesamt", "totaal", "в целом", "razem"),
+}
+"""The same for the labels of lengths of time."""
+_STEMS = {**_SECTIONS, **_TIMES}
+_GENERIC = frozenset(("time", "recipe", "job", "product", "page", "event", "list", "section", "all", "description"))
+_TIME = re.compile(r"(?<!\w)(?:time|temps|tiempo|tempo|czas|tid|doba)(?!\w)|zeit(?!\w)|tijd(?!\w)")
+
+
+def names_field(key: str, label: str) -> bool:
+    """Whether `label` says that below or beside it stands what `key` asks for.
+
+    >>> [names_field("recipe_ingredient", text) for text in ("Ingredients", "Zutaten für 4 Personen", "Tips")]
+    [True, True, False]
+    >>> names_field("recipeInstructions", "Method"), names_field("instructions", "Preparation time")
+    (True, False)
+    """
+    return bool(_asked(key) & _named(label, key))
+
+
+def is_named(key: str, names: Iterable[str]) -> bool:
+    """Whether the nearest of some names that means anything says what `key` asks for.
+
+    >>> is_named("ingredients", ("Pesto", "Ingredients")), is_named("ingredients", ("Method", "Ingredients"))
+    (True, False)
+    """
+    for name in names:
+        found = _named(name, key)
+        if found & (_asked(key) | _SECTIONS.keys()):
+            return bool(found & _asked(key))
+    return False
+
+
+def opens_section(line: str) -> bool:
+    """Whether a line says nothing but what comes after it, heading or not.
+
+    >>> opens_section("Ingredients:"), opens_section("Mix all ingredients in a bowl")
+    (True, False)
+    """
+    return len(line.split()) <= _MOST_WORDS and bool(_named(line, "") & _SECTIONS.keys())
+
+
+def _asked(key: str) -> frozenset[str]:
+    return words(key) - _GENERIC
+
+
+def _named(label: str, key: str) -> frozenset[str]:
+    """What a label may name; a length of time only where `key` asks for one."""
+    plain = _folded(label)
+    if len(label) > MOST_CHARS or (_TIME.search(plain) and "time" not in words(key)):
+        return frozenset()
+    stems = (name for name, some in _STEMS.items() if any(re.search(rf"(?<!\w){stem}", plain) for stem in some))
+    return words(label).union(stems)
+
+
+def _folded(text: str) -> str:
+    """Small letters without accents."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in apart if not unicodedata.combining(one)).replace("ł", "l").replace("ø", "o")
