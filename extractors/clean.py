@@ -102,7 +102,7 @@ def _assembled(lines: Sequence[Line], paths: Paths) -> tuple[tuple[Block, ...], 
     offset = 0
     for line in lines:
         blocks.append(_block(line, offset, paths))
-        links += [Link(_span(link.start, link.end, offset), link.value or "") for link in line.links]
+        links += [Link(_span(link.start, link.end, offset), link.value or "", link.is_image) for link in line.links]
         offset += len(line.text) + 1
     return tuple(blocks), tuple(links), "\n".join(line.text for line in lines)
 

@@ -6,11 +6,11 @@ lines: the page's own, or that of a table cell or a description whose lines are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bs4.element import Tag
 
-from lookstruct.extractors.lines import Built, Line, LineBuilder, Piece, Source
+from lookstruct.extractors.lines import Built, Line, LineBuilder, Source
 from lookstruct.schemas.document import BlockKind
 
 
@@ -82,7 +82,7 @@ class Composer:
         (lines,) = self._sinks
         if lines:
             end = len(lines[-1].text)
-            lines[-1].links += [Piece(end, end, href) for href in self.builder.take_leftover_links()]
+            lines[-1].links += [replace(link, start=end, end=end) for link in self.builder.take_leftover_links()]
         return lines
 
 
@@ -91,7 +91,8 @@ def _preformatted(built: Built, tag: Tag) -> Line:
     text = built.text.rstrip()
     n_cut = len(text) - len(text.lstrip("\n"))
     links = [
-        Piece(max(link.start - n_cut, 0), min(link.end - n_cut, len(text) - n_cut), link.value) for link in built.links
+        replace(link, start=max(link.start - n_cut, 0), end=min(link.end - n_cut, len(text) - n_cut))
+        for link in built.links
     ]
     return Line(text[n_cut:], tag, links=[link for link in links if link.start <= link.end])
 

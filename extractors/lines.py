@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from bs4.element import Tag
@@ -21,10 +21,11 @@ class Piece:
     start: int
     end: int
     value: str | None
+    is_image: bool = False
 
     def shifted(self, by: int) -> Piece:
         """The same range, `by` code points further right."""
-        return Piece(self.start + by, self.end + by, self.value)
+        return replace(self, start=self.start + by, end=self.end + by)
 
 
 @dataclass(slots=True)
@@ -109,9 +110,13 @@ class LineBuilder:
         self._emit(" ".join(words), Source.TEXT)
         self._space = seen[-1].isspace()
 
-    def image(self, alt: str) -> None:
-        """Append the text that stands for an image, set off by spaces."""
-        self._set_off(alt, Source.IMAGE)
+    def image(self, alt: str, addresses: Iterable[str] = ()) -> None:
+        """Append the text that stands for an image, set off by spaces, and note where the image is."""
+        before = self._length
+        if alt:
+            self._set_off(alt, Source.IMAGE)
+        start = self._length - len(collapse(strip_invisible(alt))) if self._length > before else before
+        self._links += [Piece(start, self._length, address, is_image=True) for address in addresses]
 
     def value(self, value: str, *, labelled: bool) -> None:
         """Append the value of a form control, set off by a colon from its label if that stands before it."""
@@ -171,10 +176,10 @@ class LineBuilder:
         self._start_line()
         return built
 
-    def take_leftover_links(self) -> list[str]:
+    def take_leftover_links(self) -> list[Piece]:
         """The links without text for which no line came any more."""
         leftover, self._links = self._links, []
-        return [link.value for link in leftover if link.value is not None]
+        return leftover
 
     def _emit(self, text: str, source: Source) -> None:
         if not text:

@@ -11,7 +11,7 @@ from playwright.async_api import ElementHandle, Frame, JSHandle
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page as Tab
 
-from lookstruct.extractors.inpage import SNAPSHOT
+from lookstruct.extractors.inpage.snapshot import SNAPSHOT
 
 _MOST_DEPTH = 1000
 _MOST_FRAMES = 40  # of one document; advertisements nest dozens

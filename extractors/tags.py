@@ -24,14 +24,14 @@ LISTS = frozenset({"ul", "ol", "menu", "dir"})
 PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
 
 DROPPED = frozenset({
-    "annotation", "applet", "area", "audio", "base", "basefont", "bgsound", "canvas", "col", "colgroup", "datalist",
-    "defs", "desc", "embed", "frame", "iframe", "link", "map", "meta", "metadata", "noembed", "noframes",
-    "noscript", "object", "param", "rp", "script", "source", "style", "symbol", "template", "title", "track",
-    "video",
+    "annotation", "applet", "area", "audio", "base", "basefont", "canvas", "col", "colgroup", "datalist", "defs",
+    "desc", "frame", "iframe", "link", "map", "meta", "metadata", "noembed", "noframes",
+    "noscript", "object", "param", "rp", "script", "style", "symbol", "template", "title", "video",
 })  # fmt: skip
 """Elements whose content nobody sees: code, data for the machine, fallbacks for browsers of the past.
 
-`head` is not among them: where a page leaves out its `body` tag, libxml2 leaves elements newer than HTML 4 in the head.
+Void elements that libxml2 does not know (`source`, `embed`, `track`) are not among them: it puts what follows inside.
+`head` is not either: where a page leaves out its `body` tag, libxml2 leaves elements newer than HTML 4 in the head.
 """
 
 SCRIPTED_POSITION = frozenset({"sup", "sub"})

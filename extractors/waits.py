@@ -11,7 +11,7 @@ from playwright.async_api import Frame
 from playwright.async_api import Page as Tab
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from lookstruct.extractors.inpage import SETTLED
+from lookstruct.extractors.inpage.settled import SETTLED
 from lookstruct.extractors.neterrors import first_line
 from lookstruct.extractors.options import FetchOptions
 from lookstruct.extractors.traffic import Traffic

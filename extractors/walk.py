@@ -19,6 +19,7 @@ from lookstruct.extractors.composer import Composer, Context
 from lookstruct.extractors.definitions import DESCRIPTION, TERM, paired
 from lookstruct.extractors.forms import control_value, is_mark
 from lookstruct.extractors.htmltree import elements
+from lookstruct.extractors.images import picture_addresses
 from lookstruct.extractors.lines import Line
 from lookstruct.extractors.tables import RowBox, TableBox, cell_box, is_data_table, row_lines
 from lookstruct.extractors.tags import BLOCKS, DROPPED, HEADINGS, LISTS, MARK_FLOW, PREFORMATTED
@@ -164,8 +165,8 @@ class Walker:
 
     def _enter_image(self, tag: Tag) -> Entered:
         alt = str(tag.attrs.get("alt", ""))
-        if alt and not is_echoed(alt, tag):
-            self._builder.image(alt)
+        found = (absolute(self._view.base_url, address) for address in picture_addresses(tag))
+        self._builder.image("" if is_echoed(alt, tag) else alt, [address for address in found if address is not None])
         return _NOTHING
 
     def _enter_control(self, tag: Tag) -> Entered:

@@ -148,7 +148,8 @@ def _address(link: Link) -> Remark:
 
 def _leads_away(link: Link, document: Document) -> bool:
     """Whether a link names another page of the web: neither a place on this one, nor a file or a script."""
-    return link.href.startswith(("http://", "https://")) and link.href.partition("#")[0] != document.url
+    is_place = link.href.startswith(("http://", "https://")) and not link.is_image
+    return is_place and link.href.partition("#")[0] != document.url
 
 
 def _gap(number: int, blocks: Sequence[Block], labelled: Set[int]) -> str:

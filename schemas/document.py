@@ -73,10 +73,15 @@ class BlockKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An absolute `href` and the span of its visible text."""
+    """An absolute `href` and the span of its visible text.
+
+    `is_image` says that it is where an image comes from, and no place to go; its text is what the image shows, if the
+    page says so.
+    """
 
     span: Span
     href: str
+    is_image: bool = False
 
 
 @dataclass(frozen=True, slots=True)

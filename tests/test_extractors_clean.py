@@ -200,6 +200,42 @@ def test_links_in_table_cells_and_descriptions_keep_their_spans() -> None:
     assert [link.span.of(document.text) for link in document.links] == ["v", "y", "r"]
 
 
+def pictures(html: str) -> list[tuple[str, str]]:
+    document = read(html)
+    return [(link.span.of(document.text), link.href[len("https://shop.example/") :]) for link in document.links]
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<p>a <img src=o.jpg alt=Oak> b", [("Oak", "a/o.jpg")]),
+        ("<p>a <img src=/o.jpg> b", [("", "o.jpg")]),
+        ("<p>a<img src=o.jpg srcset='s.jpg 100w, /l.jpg 900w,m.jpg 400w'>", [("", "a/o.jpg"), ("", "l.jpg")]),
+        ("<p>a<img src=o.jpg srcset='o.jpg, t.jpg 2x'>", [("", "a/o.jpg"), ("", "a/t.jpg")]),
+        ("<p>a<img srcset='i/w_1,h_2/s.jpg 1x, i/w_3,h_4/l.jpg 1.5x'>", [("", "a/i/w_3,h_4/l.jpg")]),
+        ("<p>a<picture><source srcset='w.webp 1600w'><img src=o.jpg></picture>", [("", "a/o.jpg"), ("", "a/w.webp")]),
+        ("<p>a<img src='data:image/gif;base64,R0lG' data-src=late.jpg>", [("", "a/late.jpg")]),
+        ("<p>a<img src='data:image/gif;base64,R0lG' srcset='data:image/gif;base64,R0lG 2x'>", []),
+        ("<p>a<img src=pixel.gif width=1 height=1>", []),
+        ("<p>a<a href=p><img src=o.jpg alt=Oak></a>", [("Oak", "a/o.jpg"), ("Oak", "a/p")]),
+        ("<ul><li><img src=t.jpg alt=Thyme> 1 sprig of thyme</ul>", [("", "a/t.jpg")]),
+        ("<p hidden><img src=o.jpg></p>a", []),
+    ],
+)
+def test_where_images_are_is_among_the_links(html: str, found: list[tuple[str, str]]) -> None:
+    assert pictures(html) == found
+    assert all(link.is_image == (not link.href.endswith("/p")) for link in read(html).links)
+
+
+@pytest.mark.parametrize("name", ["source", "track", "embed", "bgsound", "wbr"])
+def test_what_follows_an_element_without_an_end_is_read(name: str) -> None:
+    assert text(f"<p>a <{name} src=x> b</p>c") == ["a b", "c"]
+
+
+def test_an_image_says_nothing_about_how_words_meet() -> None:
+    assert text("<p>H<img src=a.gif>O") == ["HO"]
+
+
 # -- the page as a whole ---------------------------------------------------------------------------------------------
 
 

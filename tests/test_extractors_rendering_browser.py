@@ -111,6 +111,20 @@ async def test_a_page_read_with_and_without_browser_gives_the_same_text(fetcher:
     assert rendered.blocks[2].kind is BlockKind.HEADING
 
 
+async def test_images_are_found_with_and_without_browser(fetcher: Fetcher, site: Site) -> None:
+    markup = """<p>a<img src=o.jpg srcset="i/w_1,h_2/s.jpg 1x, i/w_3,h_4/l.jpg 2x" alt=Oak>
+    <picture><source srcset="/w.webp 1600w"><img src=p.jpg alt=Pine></picture><img src=pixel.gif width=1 height=1>"""
+    base = FetchOptions(base_url="https://a.example/b/")
+    pages = [await fetcher.fetch(Target.html(markup), base.model_copy(update={"render": how})) for how in (True, False)]
+    addresses = ["b/o.jpg", "b/i/w_3,h_4/l.jpg", "b/p.jpg", "w.webp"]
+    for page in pages:
+        assert [link.href for link in clean(page).links] == [f"https://a.example/{address}" for address in addresses]
+    framed = clean(
+        await fetcher.fetch(site.page("<iframe srcdoc='<p>x<img srcset=\"/s.jpg 1x, /l.jpg 2x\">'></iframe>"))
+    )
+    assert [link.href for link in framed.links] == [site.url("/l.jpg")]
+
+
 async def test_text_that_looks_like_markup_stays_text(fetcher: Fetcher) -> None:
     markup = "<p id=a></p><script>a.textContent = '</p><p hidden>&lt;1 & 2 > \"3\"'; a.title = '\"><p>x'</script>"
     document = clean(await fetcher.fetch(Target.html(markup), FetchOptions(render=True)))

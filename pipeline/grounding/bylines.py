@@ -56,7 +56,8 @@ def bylines(document: Document, blocks: Sequence[Block], moments: Sequence[Momen
     """
     dated = _dated(blocks, moments)
     stated = [name for number in range(len(blocks)) for name in _stated(document, blocks[number], number in dated)]
-    linked = [link.span.of(document.text) for link in document.links if _AUTHOR_PAGE.search(link.href)]
+    places = (link for link in document.links if not link.is_image)
+    linked = [link.span.of(document.text) for link in places if _AUTHOR_PAGE.search(link.href)]
     beside = [name for number in sorted(dated) for name in _beside(document, blocks, number, moments)]
     return tuple(dict.fromkeys((*stated, *filter(_is_name, linked), *beside)))
 

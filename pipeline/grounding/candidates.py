@@ -58,7 +58,7 @@ class _Candidates:
 
     def links(self) -> Iterator[Candidate]:
         """Where the page's links lead: `mailto:` and `tel:` give the address itself."""
-        for link in self._document.links:
+        for link in (link for link in self._document.links if not link.is_image):
             scheme, _, rest = link.href.partition(":")
             kind = {"mailto": "email", "tel": "phone"}.get(scheme.lower(), "url")
             value = rest.partition("?")[0] if kind != "url" else urljoin(self._document.url, link.href)

@@ -255,7 +255,9 @@ def _bylines(offers: PageOffers, node: Node) -> Iterator[str]:
 
 
 def _links(offers: PageOffers, _: Node) -> Iterator[str]:
-    return _strings(link.href for link in offers.document.links if link.href.startswith(("http://", "https://")))
+    """Places to go before images."""
+    found = sorted(offers.document.links, key=lambda link: link.is_image)
+    return _strings(link.href for link in found if link.href.startswith(("http://", "https://")))
 
 
 def _dates(offers: PageOffers, _: Node) -> Iterator[str]:

@@ -46,7 +46,7 @@ def show_html(
 
 def _anchors(links: Sequence[Link]) -> Iterator[Insertion]:
     for link in links:
-        if link.href.startswith(("http://", "https://")) and len(link.span):
+        if link.href.startswith(("http://", "https://")) and len(link.span) and not link.is_image:
             yield link.span.start, _OPENS, f'<a href="{escape(link.href)}">'
             yield link.span.end, _CLOSES, "</a>"
 
