@@ -115,10 +115,10 @@ class RayFlow:
         try:
             return await call()
         except errors.RayTaskError as exc:
-            raise LookstructError(f"A worker failed: {_first_line(exc)}.") from exc
+            raise LookstructError(f"A worker failed: {_line(exc, -1)}.") from exc
         except errors.RayError as exc:
             await self._revived(worker)
-            return _Died(_first_line(exc))
+            return _Died(_line(exc, 0))
 
     async def _revived(self, worker: Any) -> None:
         """Waits until Ray has started the worker again; UsageError if it never will."""
@@ -128,7 +128,7 @@ class RayFlow:
                 await worker.ready.remote()
                 return
             except errors.ActorDiedError as exc:
-                why = _first_line(exc)
+                why = _line(exc, -1)
                 raise UsageError(f"Ray cannot start a worker ({why}); install this lookstruct on every node.") from exc
             except errors.RayError:
                 await asyncio.sleep(ASK_AGAIN_S)
@@ -141,6 +141,7 @@ class _Died:
         self.reason = reason
 
 
-def _first_line(exc: BaseException) -> str:
+def _line(exc: BaseException, which: int) -> str:
+    """One line of Ray's long messages: the first says what happened, the last, below a traceback, why."""
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
-    return lines[0].rstrip(".") if lines else type(exc).__name__
+    return lines[which].rstrip(".") if lines else type(exc).__name__
