@@ -2,6 +2,7 @@
 
 python -m bench.calibration tune.json             # fits a table to each kind of evidence and prints it
 python -m bench.calibration test.json --shipped   # how reliable the shipped table is on other pages
+python -m bench.calibration test.json --shipped --plot reliability.svg     # and a picture of it; needs matplotlib
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("report", type=Path, nargs="+", help="what bench.quality has written with --json")
     parser.add_argument("--arm", default="ours")
     parser.add_argument("--shipped", action="store_true", help="judge the shipped table instead of fitting one")
+    parser.add_argument("--plot", type=Path, help="draw said against right into this SVG file")
     args = parser.parse_args(argv)
     values = [one for path in args.report for one in json.loads(path.read_text())["reliability"][args.arm]]
     table = UNMEASURED if args.shipped else Calibration(fit(values))
@@ -38,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.stdout.write("| said | values | said on average | right |\n|---|---|---|---|\n")
         for low, n, said, right in bins(values, calibration):
             sys.stdout.write(f"| {low:g}+ | {n} | {said:.2f} | {right:.2f} |\n")
+    if args.plot:
+        draw({"raw": list(bins(values, Calibration())), "corrected": list(bins(values, table))}, args.plot)
 
 
 def fit(values: Iterable[Mapping[str, Any]]) -> dict[EvidenceStatus, tuple[tuple[float, float], ...]]:
@@ -61,6 +65,26 @@ def expected_error(values: Iterable[Mapping[str, Any]], table: Calibration) -> f
     """The mean distance between what is said and what is right, over groups, weighted by their values."""
     found = list(bins(values, table))
     return sum(n * abs(said - right) for _, n, said, right in found) / max(1, sum(n for _, n, _, _ in found))
+
+
+def draw(curves: Mapping[str, Sequence[tuple[float, int, float, float]]], path: Path) -> None:
+    """What was said against what was right, a point for each group, as large as the group has values."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "lookstruct"  # the same values give the same file
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.5, 4.5), layout="constrained")
+    axes: Any = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", linewidth=1)
+    for name, groups in curves.items():
+        said, right = [one[2] for one in groups], [one[3] for one in groups]
+        axes.plot(said, right, label=name, alpha=0.8)
+        axes.scatter(said, right, [2 * one[1] for one in groups], alpha=0.5)
+    axes.set(xlabel="confidence said", ylabel="share that was right", xlim=(0, 1.02), ylim=(0, 1.02))
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

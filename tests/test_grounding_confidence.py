@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from math import log
 from typing import Any
 
@@ -130,3 +131,17 @@ def test_fitted_points_say_how_often_such_values_were_right() -> None:
 def test_evidence_takes_its_confidence_along() -> None:
     found = with_confidence({"/a": Evidence(EXACT, text="x"), "/b": Evidence(NONE)}, {"/a": 0.5})
     assert (found["/a"].confidence, found["/a"].text, found["/b"].confidence) == (0.5, "x", None)
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.2, 0.5, 1.0]), st.booleans()), min_size=1, max_size=60))
+def test_pairs_of_one_probability_are_one_point_and_points_rise(pairs: list[tuple[float, bool]]) -> None:
+    """What is certain was once put into two groups, the wrong ones and the right ones, and so came out as right."""
+    points = fitted(pairs, n_points=8)
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(points))
+    certain = [right for raw, right in pairs if raw == 1.0]
+    assert fitted([(1.0, right) for right in certain]) == (((1.0, sum(certain) / len(certain)),) if certain else ())
+
+
+def test_an_item_that_the_one_before_it_forced_is_as_certain_as_that_one() -> None:
+    found = confidence([b'{"a": [', b'"x"', b', "y"', b', "z"', b"]}"], [1.0, 0.7, 1.0, 0.9, 1.0])
+    assert found == {"/a/0": 0.7, "/a/1": 0.7, "/a/2": 0.9}

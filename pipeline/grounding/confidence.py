@@ -10,7 +10,7 @@ on the page is trusted less.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from math import exp, isfinite
@@ -113,20 +113,46 @@ def with_confidence(evidence: Mapping[str, Evidence], confidence: Mapping[str, f
 def fitted(pairs: Iterable[tuple[float, bool]], n_points: int = 10) -> tuple[Point, ...]:
     """Points of a calibration from measured pairs (raw probability, was right), by isotonic regression.
 
-    Pairs are sorted, put into up to `n_points` groups of equal size, and neighbours that fall instead of rising are
-    merged until none is left.
+    Pairs are put into up to `n_points` groups of about equal size, those of one probability never into two, and
+    neighbours that fall instead of rising are merged until none is left.
 
     >>> fitted([(0.2, False), (0.4, True), (0.6, False), (0.9, True)], n_points=4)
     ((0.2, 0.0), (0.5, 0.5), (0.9, 1.0))
+    >>> fitted([(1.0, True), (1.0, False)])
+    ((1.0, 0.5),)
     """
-    ordered = sorted(pairs)
-    size = max(1, -(-len(ordered) // n_points))
-    merged: list[tuple[float, float, int]] = []  # sum of raw, number right, how many
-    for begin in range(0, len(ordered), size):
-        group = ordered[begin : begin + size]
-        merged.append((sum(raw for raw, _ in group), float(sum(right for _, right in group)), len(group)))
-        while len(merged) > 1 and merged[-2][1] / merged[-2][2] >= merged[-1][1] / merged[-1][2]:
-            last = merged.pop()
-            merged[-1] = (merged[-1][0] + last[0], merged[-1][1] + last[1], merged[-1][2] + last[2])
-    means = [(raw / n, right / n) for raw, right, n in merged]
-    return tuple(point for number, point in enumerate(means) if number == 0 or point[0] > means[number - 1][0])
+    risen: list[_Group] = []
+    for group in _groups(pairs, n_points):
+        risen.append(group)
+        while len(risen) > 1 and risen[-2].right / risen[-2].n >= risen[-1].right / risen[-1].n:
+            last = risen.pop()
+            risen[-1] += last
+    return tuple((group.raw / group.n, group.right / group.n) for group in risen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Measured pairs: the sum of their probabilities, how many were right, how many there are."""
+
+    raw: float
+    right: int
+    n: int
+
+    def __add__(self, other: _Group) -> _Group:
+        return _Group(self.raw + other.raw, self.right + other.right, self.n + other.n)
+
+
+def _groups(pairs: Iterable[tuple[float, bool]], most: int) -> Iterator[_Group]:
+    """The pairs by rising probability, in up to `most` groups."""
+    counted: dict[float, _Group] = {}
+    for raw, right in pairs:
+        counted[raw] = counted.get(raw, _Group(0.0, 0, 0)) + _Group(raw, int(right), 1)
+    size = max(1, -(-sum(group.n for group in counted.values()) // most))
+    group = _Group(0.0, 0, 0)
+    for _, same in sorted(counted.items()):
+        group += same
+        if group.n >= size:
+            yield group
+            group = _Group(0.0, 0, 0)
+    if group.n:
+        yield group
