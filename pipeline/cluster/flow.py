@@ -44,6 +44,7 @@ class RayFlow:
         self._ray = ray
         self._settings, self._schema, self._size = settings, schema, size
         self._fetchers: list[Any] = []
+        self._readers: list[Any] = []
         self._free: asyncio.Queue[Any] = asyncio.Queue()
         self._alone = asyncio.Lock()
 
