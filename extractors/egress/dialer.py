@@ -200,11 +200,13 @@ class Through:
 
 
 def _check_unresolved(passage: Passage, place: Place) -> None:
-    """Raise `Refused` for what is not public by its looks."""
+    """Raise `Refused` for what is not public by its looks; names that may lead anywhere are noted."""
     address = literal(place.host)
     is_private = not is_public(address) if address else is_local_name(place.host)
     if is_private and not passage.guard.admits(place):
         raise Refused(f"leads to {place.host}, which is not a public address: {passage.guard.advice(place)}")
+    if address is None and not passage.guard.admits(place):
+        passage.unchecked.add(place.host)
 
 
 async def _ask_connect(reader: StreamReader, writer: StreamWriter, upstream: Upstream, place: Place) -> None:

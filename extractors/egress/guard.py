@@ -123,7 +123,8 @@ class Unreachable(Exception):
 class Passage:
     """What one page reaches: names keep the addresses they had first, bytes and refusals are counted.
 
-    `on_excess` is called once when more than `max_bytes` came in; from then on nothing passes.
+    `unchecked` are names that a user's proxy looked up, so that nobody knows here where they led. `on_excess` is called
+    once when more than `max_bytes` came in; from then on nothing passes.
     """
 
     guard: Guard
@@ -132,6 +133,7 @@ class Passage:
     on_excess: Callable[[], None] = lambda: None
     n_bytes: int = 0
     refusals: Counter[Place] = field(default_factory=Counter)
+    unchecked: set[str] = field(default_factory=set)
     _pinned: dict[str, tuple[Address, ...]] = field(default_factory=dict)
     _faults: dict[Place, Refused | Unreachable] = field(default_factory=dict)
 
@@ -194,7 +196,16 @@ class Passage:
         return self._faults.get(place) if place else None
 
     def notes(self) -> list[str]:
-        """What a person should know: how much was refused, and where it led."""
+        """What a person should know: how much was refused, and where it led; what could not be checked."""
+        return [*self._refused(), *self._unchecked()]
+
+    def _unchecked(self) -> list[str]:
+        if not self.unchecked:
+            return []
+        named = ", ".join(sorted(self.unchecked)[:_MOST_NAMED]) + (", ..." if len(self.unchecked) > _MOST_NAMED else "")
+        return [f"the proxy looked names up ({named}): that they lead to no private address could not be checked here"]
+
+    def _refused(self) -> list[str]:
         n = self.refusals.total()
         if not n:
             return []

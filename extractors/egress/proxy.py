@@ -181,7 +181,7 @@ class _Exchange:
                 self.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 line.writer.write(bytes(_for_server(self.head, line)))
-            await self._carry(line, tunnel=tunnel)
+            await self._carry(line, place, tunnel=tunnel)
         finally:
             line.writer.close()
 
@@ -200,22 +200,24 @@ class _Exchange:
                 await self.writer.drain()
             return None
 
-    async def _carry(self, line: Line, *, tunnel: bool) -> None:
+    async def _carry(self, line: Line, place: Place, *, tunnel: bool) -> None:
         upward = asyncio.create_task(_copy(self.reader, line.writer))
         try:
             if not tunnel:
-                await self._answer_head(line)
+                await self._answer_head(line, place)
             await _copy(line.reader, self.writer, self.passage)
             if tunnel:
                 await upward
         finally:
             upward.cancel()
 
-    async def _answer_head(self, line: Line) -> None:
+    async def _answer_head(self, line: Line, place: Place) -> None:
         """Hand on the answer's head, so that the client closes after it; 407 belongs to proxies alone."""
         while True:
             head = await read_head(line.reader)
             if head.status == 407:
+                if line.absolute:
+                    self.passage.note(place, Unreachable("ERR_PROXY_AUTH_REQUESTED"))
                 raise HeadError("a server that answers as a proxy does")
             is_final = head.status >= 200
             self.writer.write(bytes(head.closing() if is_final else head))
