@@ -23,9 +23,14 @@ COMPILER = GrammarCompiler(Vocabulary(tiny.tokenizer(), tiny.WIDTH, [2]))
 def takes(html: str, field: dict[str, Any], value: Any, key: str = "x") -> bool:
     """Whether the grammar for a record of one field lets `{key: value}` through on this page."""
     schema = load_schema({"type": "object", "properties": {key: field}, "required": [key]}).grammar_schema
+    return takes_record(html, schema, {key: value})
+
+
+def takes_record(html: str, schema: Any, record: Any) -> bool:
+    """Whether the grammar for a page lets a record through."""
     document = clean(Page("https://a.example/", "https://a.example/", html))
     constraint = COMPILER.start(hold(schema, PageOffers(document, document.blocks, find_all(document))))
-    text = json.dumps({key: value}, ensure_ascii=False)
+    text = json.dumps(record, ensure_ascii=False)
     for token in tiny.tokenizer()(text, add_special_tokens=False)["input_ids"]:
         for byte_token in [token] if constraint.allows(token) else _bytes_of(token):
             if not constraint.allows(byte_token):
@@ -151,6 +156,15 @@ def test_the_list_under_a_heading_that_names_the_field_is_what_it_asks_for(
     key: str, items: list[str], allowed: bool
 ) -> None:
     assert takes(PIE, ITEMS, items, key) is allowed
+
+
+def test_a_list_that_is_named_for_one_field_is_not_taken_by_another() -> None:
+    page = "<h1>Pie</h1><h2>Ingredients</h2><ul><li>flour<li>salt</ul><ul><li>Mix them.<li>Bake it.</ul>"
+    schema = load_schema({"properties": {"ingredients": ITEMS, "doing": ITEMS}, "required": ["ingredients", "doing"]})
+    assert takes_record(
+        page, schema.grammar_schema, {"ingredients": ["flour", "salt"], "doing": ["Mix them.", "Bake it."]}
+    )
+    assert not takes_record(page, schema.grammar_schema, {"ingredients": ["flour", "salt"], "doing": ["flour", "salt"]})
 
 
 def test_without_a_list_it_is_lines_under_the_heading_that_names_the_field() -> None:

@@ -103,9 +103,9 @@ def _asked(key: str) -> frozenset[str]:
 
 
 def _named(label: str, key: str) -> frozenset[str]:
-    """What a label may name; a length of time only where `key` asks for one."""
+    """What a label may name: "5 ingredients" counts, and a length of time is named only where `key` asks for one."""
     plain = _folded(label)
-    if len(label) > MOST_CHARS or (_TIME.search(plain) and "time" not in words(key)):
+    if len(label) > MOST_CHARS or label[:1].isdigit() or (_TIME.search(plain) and "time" not in words(key)):
         return frozenset()
     stems = (name for name, some in _STEMS.items() if any(re.search(rf"(?<!\w){stem}", plain) for stem in some))
     return words(label).union(stems)

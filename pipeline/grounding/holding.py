@@ -100,16 +100,20 @@ class _Compiler:
         return "%json " + json.dumps({"x-guidance": JSON_OPTIONS, **node, "$defs": self._defs}, ensure_ascii=False)
 
     def _object(self, node: Node) -> str:
+        lists = [key for key, child in node["properties"].items() if _is_of_items(child)]
         parts = [
-            f"{literal(('{' if i == 0 else ', ') + quoted(key) + ': ')} {self._property(key, child)}"
+            f"{literal(('{' if i == 0 else ', ') + quoted(key) + ': ')} {self._property(key, child, lists)}"
             for i, (key, child) in enumerate(node["properties"].items())
         ]
         return " ".join([*parts, literal("}")]) if parts else literal("{}")
 
-    def _property(self, key: str, node: Node) -> str:
-        """The rule for a property: the list or the time that the page itself calls by the name of `key`, if any."""
-        if node.get("type") == "array" and node.get("items", {}).get("x-source") == "item":
-            return self._add(self._array(node, key))
+    def _property(self, key: str, node: Node, lists: Sequence[str]) -> str:
+        """The rule for a property: the list or the time that the page itself calls by the name of `key`, if any.
+
+        `lists` are the keys of all lists of items in the same object.
+        """
+        if _is_of_items(node):
+            return self._add(self._array(node, key, lists))
         sources = {branch.get("x-source") for branch in node.get("anyOf", (node,))}
         named = self._offers.named_durations(key) if "duration" in sources else ()
         if not named:
@@ -117,12 +121,12 @@ class _Compiler:
         self.held = True
         return self._add(self._terminal(" | ".join(map(literal, named))))
 
-    def _array(self, node: Node, key: str = "") -> str:
+    def _array(self, node: Node, key: str = "", lists: Sequence[str] = ()) -> str:
         least, most = node.get("minItems", 0), node.get("maxItems")
         if most == 0 or (self._offers.lacks(node["items"]) and not least):
             self.held = True
             return literal("[]")
-        runs, is_stated = self._runs(node, key)
+        runs, is_stated = self._runs(node, key, lists)
         filled = self._of_runs(runs, is_stated) if runs else self._of_items(node["items"], least, most)
         return filled if least or is_stated else f"{literal('[]')} | {filled}"
 
@@ -132,9 +136,12 @@ class _Compiler:
         bounds = f"{max(0, least - 1)},{'' if most is None else most - 1}"
         return f'"[" {item} "]"' if most == 1 else f'"[" {item} ({literal(", ")} {item}){{{bounds}}} "]"'
 
-    def _runs(self, node: Node, key: str) -> tuple[Sequence[Run], bool]:
+    def _runs(self, node: Node, key: str, lists: Sequence[str]) -> tuple[Sequence[Run], bool]:
         """What an array takes in page order: the names of the bylines, the page's lists and lines; () for other arrays,
-        and where its bounds are too narrow. And whether the page states that they are what `key` asks for."""
+        and where its bounds are too narrow. And whether the page states that they are what `key` asks for.
+
+        What it states to be for another of `lists` is left out.
+        """
         source, longest = node["items"].get("x-source"), node.get("maxItems", MOST_ITEMS)
         if source not in ("byline", "item") or node.get("minItems", 0) > 1:
             return (), False
@@ -142,9 +149,10 @@ class _Compiler:
             runs: Sequence[Run] = [Run(((name,),)) for name in self._names(node["items"])]
             return (runs, True) if 0 < len(runs) <= longest else ((), False)
         named = {run.items: run for run in self._offers.runs if is_named(key, run.names)}.values()
-        lists = [run for run in named if len(run.items) > 1]
-        stated = lists or (list(named) if len(named) > 1 else [])
-        runs = stated or self._offers.runs
+        stated = [run for run in named if len(run.items) > 1] or (list(named) if len(named) > 1 else [])
+        others = [other for other in lists if other != key]
+        untaken = [run for run in self._offers.runs if not any(is_named(other, run.names) for other in others)]
+        runs = stated or untaken or self._offers.runs
         return (runs, bool(stated)) if sum(len(run.items) for run in runs) <= longest else ((), False)
 
     def _of_runs(self, runs: Sequence[Run], is_stated: bool) -> str:
@@ -200,6 +208,10 @@ class _Compiler:
             return self._holds(self._defs[name], seen | {name})
         decided = self._offers.has(node) or self._offers.lacks(node)
         return decided or any(self._holds(child, seen) for child in children(node))
+
+
+def _is_of_items(node: Node) -> bool:
+    return node.get("type") == "array" and node.get("items", {}).get("x-source") == "item"
 
 
 def children(node: Node) -> Iterator[Node]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -133,26 +133,30 @@ class PageOffers:
         items = [number for number in self._wholes if self.blocks[number].kind is BlockKind.LIST_ITEM]
         lists = {run[0]: run for run in whole_lists(self.document, self.blocks, items) if len(run) > 1}
         inside = {number for run in lists.values() for number in run}
-        return tuple(
-            run
-            for number in self._wholes
-            for run in (self._list(lists[number]) if number in lists else self._alone(number))
-            if number in lists or number not in inside
-        )
+        found: list[Run] = []
+        above: set[int] = set()  # headings whose list has come
+        for number in self._wholes:
+            if number in lists:
+                found.append(self._list(lists[number], above))
+                above.update(self._headings[number])
+            elif number not in inside:
+                found += self._alone(number)
+        return tuple(found)
 
-    def _list(self, numbers: Sequence[int]) -> Iterator[Run]:
-        names = (*names_above(self.document, self.blocks, numbers[0]), *self._over(numbers[0]))
-        yield Run(tuple(tuple(_spellings(self._wholes[number])) for number in numbers), names)
+    def _list(self, numbers: Sequence[int], above: Set[int]) -> Run:
+        """A list, named by what is right above it, and by the headings that it is the first list under."""
+        headings = (self._text(at) for at in self._headings[numbers[0]] if at not in above)
+        names = (*names_above(self.document, self.blocks, numbers[0]), *headings)
+        return Run(tuple(tuple(_spellings(self._wholes[number])) for number in numbers), names)
 
     def _alone(self, number: int) -> Iterator[Run]:
         whole = self._wholes[number]
         if self.blocks[number].kind not in (BlockKind.HEADING, BlockKind.TITLE) and not self._opens(number):
             for text in dict.fromkeys(filter(None, self._lines_of(number, whole))):
-                yield Run((tuple(_spellings(text)),), tuple(self._over(number)))
+                yield Run((tuple(_spellings(text)),), tuple(map(self._text, self._headings[number])))
 
-    def _over(self, number: int) -> Iterator[str]:
-        """The headings that a block stands under, the nearest first."""
-        return (self.blocks[at].span.of(self.document.text) for at in self._headings[number])
+    def _text(self, number: int) -> str:
+        return self.blocks[number].span.of(self.document.text)
 
     @cached_property
     def _headings(self) -> list[tuple[int, ...]]:
