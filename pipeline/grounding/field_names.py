@@ -62,6 +62,7 @@ _TIMES: Mapping[str, tuple[str, ...]] = {
 """The same for the labels of lengths of time."""
 _STEMS = {**_SECTIONS, **_TIMES}
 _GENERIC = frozenset(("time", "recipe", "job", "product", "page", "event", "list", "section", "all", "description"))
+_DIGIT = re.compile(r"\d")
 _TIME = re.compile(r"(?<!\w)(?:time|temps|tiempo|tempo|czas|tid|doba)(?!\w)|zeit(?!\w)|tijd(?!\w)")
 
 
@@ -92,10 +93,10 @@ def is_named(key: str, names: Iterable[str]) -> bool:
 def opens_section(line: str) -> bool:
     """Whether a line says nothing but what comes after it, heading or not.
 
-    >>> opens_section("Ingredients:"), opens_section("Mix all ingredients in a bowl")
-    (True, False)
+    >>> [opens_section(text) for text in ("Ingredients:", "Mix all ingredients in a bowl", "Preparation: 25")]
+    [True, False, False]
     """
-    return len(line.split()) <= _MOST_WORDS and bool(_named(line, "") & _SECTIONS.keys())
+    return len(line.split()) <= _MOST_WORDS and not _DIGIT.search(line) and bool(_named(line, "") & _SECTIONS.keys())
 
 
 def _asked(key: str) -> frozenset[str]:
