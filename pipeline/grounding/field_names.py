@@ -14,7 +14,7 @@ from lookstruct.decoding.guessing.field_words import words
 
 MOST_CHARS = 40
 """Code points of a heading that names a section; longer ones say something else."""
-_MOST_WORDS = 3
+_MOST_WORDS = 6
 """Words of a line that is no heading and opens a section all the same."""
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "ingredient": (
@@ -62,7 +62,8 @@ _TIMES: Mapping[str, tuple[str, ...]] = {
 """The same for the labels of lengths of time."""
 _STEMS = {**_SECTIONS, **_TIMES}
 _GENERIC = frozenset(("time", "recipe", "job", "product", "page", "event", "list", "section", "all", "description"))
-_DIGIT = re.compile(r"\d")
+_VALUE = re.compile(r"[:：]\s*\S|[^\W\d]\d|\d\s*(?:m|h|s|min|std|hrs?|hours?|minut\w*|stunden?|uur)\b")
+"""What shows that a line is a label with its value."""
 _TIME = re.compile(r"(?<!\w)(?:time|temps|tiempo|tempo|czas|tid|doba)(?!\w)|zeit(?!\w)|tijd(?!\w)")
 
 
@@ -93,10 +94,14 @@ def is_named(key: str, names: Iterable[str]) -> bool:
 def opens_section(line: str) -> bool:
     """Whether a line says nothing but what comes after it, heading or not.
 
-    >>> [opens_section(text) for text in ("Ingredients:", "Mix all ingredients in a bowl", "Preparation: 25")]
-    [True, False, False]
+    >>> [opens_section(text) for text in ("Ingredients:", "Zutaten für 4 Personen", "Step by step")]
+    [True, True, True]
+    >>> [opens_section(text) for text in ("Mix all ingredients", "Preparation: 25", "Préparation25 min")]
+    [False, False, False]
     """
-    return len(line.split()) <= _MOST_WORDS and not _DIGIT.search(line) and bool(_named(line, "") & _SECTIONS.keys())
+    first, *more = line.split() or [""]
+    is_short = len(more) < _MOST_WORDS and not _VALUE.search(line)
+    return is_short and bool(_named(first, "") & _SECTIONS.keys()) and bool(_named(line, "") & _SECTIONS.keys())
 
 
 def _asked(key: str) -> frozenset[str]:
