@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Seq
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from lookstruct.decoding.calibration import Calibration
 from lookstruct.decoding.planner import MAX_DRAFT_BYTES, Offer, calibrated
@@ -38,8 +38,9 @@ class Drafter:
         """Compare the last drafts with the `n_new` tokens that came, and let the sources see them."""
         truth = self._vocabulary.decode(sequence.ids[-n_new:]) if n_new else b""
         tokens = sequence.ids[len(sequence.ids) - n_new :]
+        ends = list(accumulate((len(self._vocabulary.token_bytes[token]) for token in tokens), initial=0))
         for offer in self._offers:
-            matched, broke = self._matched(offer.draft, truth, tokens)
+            matched, broke = _matched(offer.draft, truth, tokens, ends)
             self._calibration.observe(offer.source, offer.draft.kind, offer.draft.p, matched, broke)
             stats = sequence.stats
             stats.offered[offer.source] = stats.offered.get(offer.source, 0) + 1
@@ -47,18 +48,20 @@ class Drafter:
         for source in self.sources:
             source.observe(context, n_new)
 
-    def _matched(self, draft: Draft, truth: bytes, tokens: Seq[int]) -> tuple[int, bool]:
-        """How many of `tokens` the draft said, and whether it then said something else."""
-        if draft.tokens:
-            n = shared_length(draft.tokens, tokens)
-            return n, n < min(len(draft.tokens), len(tokens))
-        text = draft.text[:MAX_DRAFT_BYTES]
-        same = shared_length(text, truth)
-        ends = [0]
-        for token in tokens:
-            ends.append(ends[-1] + len(self._vocabulary.token_bytes[token]))
-        n = sum(1 for before, after in pairwise(ends) if before < after <= same)
-        return n, same < min(len(text), len(truth))
+
+def _matched(draft: Draft, truth: bytes, tokens: Seq[int], ends: Seq[int]) -> tuple[int, bool]:
+    """How many of `tokens`, which spell `truth` and end at `ends[1:]` in it, the draft said, and whether it then said
+    something else.
+    """
+    if draft.tokens:
+        n = shared_length(draft.tokens, tokens)
+        return n, n < min(len(draft.tokens), len(tokens))
+    text = draft.text[:MAX_DRAFT_BYTES]
+    same = shared_length(text, truth)
+    if same == 0:
+        return 0, bool(text and truth)
+    n = sum(1 for before, after in pairwise(ends) if before < after <= same)
+    return n, same < min(len(text), len(truth))
 
 
 def context_of(sequence: Sequence) -> DraftContext:

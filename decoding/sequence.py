@@ -164,7 +164,9 @@ class Sequence:
     def forced(self) -> int | None:
         """The only token that may come next, if there is only one."""
         mask = self.mask()
-        return None if mask is None else single_bit(mask)
+        if mask is None or self.constraint is None:
+            return None
+        return self.constraint.forced() if mask is self.constraint.mask() else single_bit(mask)
 
     def emit(self) -> None:
         """Hand text that is certain to the listener."""

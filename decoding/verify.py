@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from lookstruct.decoding.constraint import single_bit
 from lookstruct.decoding.head import is_narrow
 from lookstruct.decoding.runner import Rows
 from lookstruct.decoding.sampler import Choice
@@ -76,11 +75,10 @@ def walk(sequence: Sequence, tree: DraftTree, verdicts: Verdicts) -> Walked:
     """Commit tokens along the tree until the model leaves it or the sequence ends."""
     node, accepted, tokens, choices, wide = ROOT, list[int](), 0, 0, 0
     while True:
-        mask = sequence.mask()
-        forced = None if mask is None else single_bit(mask)
+        forced = sequence.forced()
         if forced is None:
             choices += 1
-            wide += not is_narrow(mask)
+            wide += not is_narrow(sequence.mask())
             chosen = verdicts.choose(sequence, node, accepted)
             choice = sequence.affordable(chosen)
             forced = None if choice is chosen else choice.token

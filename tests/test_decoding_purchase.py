@@ -75,3 +75,9 @@ def test_nothing_is_bought_that_the_account_forbids() -> None:
 @pytest.mark.parametrize("p", [0.02, 0.1])
 def test_unlikely_drafts_are_not_bought_where_rows_are_dear(p: float) -> None:
     assert bought([node(p)] * 20, Budget(CURVES["steep"], 1, 0), stopping=True) == 0
+
+
+def test_the_largest_tree_that_can_be_afforded_is_tried_between_the_stops() -> None:
+    """Found by hypothesis: two nodes gave 1.724 tokens a second and five 1.725, with the limit between two stops."""
+    nodes = [node(p, free=i == 2, wide=False) for i, p in enumerate((0.5, 0.5, 0.5, 0.09375, 0.0625))]
+    assert bought(nodes, Budget(CURVES["straight"], 1, 800, None, 2.5), stopping=True) == 5
