@@ -117,7 +117,7 @@ class Fetcher:
         await self._egress.start()
         guard = Guard.for_target(job.typed or job.url, options.allow_private, for_others=options.for_others)
         upstream = Upstream.parse(options.proxy) if options.proxy else None
-        cache = await self._caches.of(options)
+        cache = await self._caches.of(options) if job.body is None and not job.is_local else None
         async with self._keeper.lend(self._egress.url) as running:
             with self._egress.admit(guard, max_bytes=MOST_RESOURCES * options.max_bytes, upstream=upstream) as ticket:
                 try:

@@ -58,6 +58,12 @@ async def test_without_being_told_to_nothing_is_kept(fetcher: Fetcher, press: Pr
     assert list(tmp_path.iterdir()) == []
 
 
+async def test_files_need_no_cache(fetcher: Fetcher, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>text")
+    await fetcher.fetch(str(tmp_path / "a.html"), options(tmp_path / "cache", "on"))
+    assert not (tmp_path / "cache").exists()
+
+
 async def test_what_is_fresh_is_not_asked_for_and_that_is_said(fetcher: Fetcher, press: Press, tmp_path: Path) -> None:
     press.headers = {"Cache-Control": "max-age=600"}
     pages = [await fetcher.fetch(press.base + "/a", options(tmp_path, "on")) for _ in range(2)]

@@ -25,6 +25,12 @@ def test_without_any_source_the_defaults_hold() -> None:
     assert load_settings().model_dump() == Settings().model_dump()
 
 
+@pytest.mark.parametrize(("given", "held"), [("auto", "check"), ("on", "on"), ("off", "off")])
+def test_work_on_many_pages_checks_its_cache_unless_told_otherwise(given: str, held: str) -> None:
+    settings = Settings.model_validate({"fetch": {"cache": given}})
+    assert (settings.remembering().fetch.cache, settings.remembering().memory.use) == (held, "on")
+
+
 def test_flags_win_over_environment_and_environment_over_the_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
