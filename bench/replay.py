@@ -136,16 +136,45 @@ def sweep(pages: Sequence[Any], model: str, folder: Path, *, verbose: bool) -> N
         "autoregressive": replace(plain, mode="autoregressive", skip_forced=False),
         "forced only": replace(plain, mode="autoregressive"),
         **{f"{name} alone": replace(plain, sources=(name,)) for name in DEFAULT},
+        **{" + ".join(DEFAULT[:n]): replace(plain, sources=DEFAULT[:n]) for n in range(2, len(DEFAULT))},
         **{f"all, {n} nodes": replace(plain, nodes=n) for n in (8, 16, 32, 64, 128)},
         "all, automatic": plain,
     }
     for name, options in policies.items():
         report(name, [(c, replayed(c, t, vocabulary, CPU, options)) for c, t in pairs], verbose=verbose)
+    rates = [len(t.token_ids) / prompt_lookup(t.prompt_ids, t.token_ids) for _, t in pairs]
+    sys.stdout.write(f"prompt lookup, by its rule: tokens/forward median {statistics.median(rates):.2f}\n")
     twins = [(with_guess(c, g), t) for c, t in pairs if (g := sibling_guess(c, pairs))]
     for n in (None, 32, 128):
         options = replace(plain, nodes=n)
         name = f"second page of a template, {n or 'automatic'}"
         report(name, [(c, replayed(c, t, vocabulary, CPU, options)) for c, t in twins], verbose=verbose)
+
+
+def prompt_lookup(prompt_ids: Sequence[int], token_ids: Sequence[int], length: int = 10, longest: int = 2) -> int:
+    """The forwards that transformers' prompt lookup takes for a recorded output.
+
+    Its rule: `length` tokens from behind the first place where the last two tokens, else the last one, stood before.
+
+    >>> prompt_lookup([1, 2, 3, 4], [1, 2, 3, 4])
+    2
+    """
+    ids, n_prompt, forwards = [*prompt_ids, *token_ids], len(prompt_ids), 0
+    at = n_prompt
+    while at < len(ids):
+        draft = _looked_up(ids[:at], length, longest)
+        same = next((i for i, (a, b) in enumerate(zip(draft, ids[at:], strict=False)) if a != b), len(draft))
+        at, forwards = at + same + 1, forwards + 1
+    return forwards
+
+
+def _looked_up(ids: Sequence[int], length: int, longest: int) -> Sequence[int]:
+    for size in range(longest, 0, -1):
+        tail = ids[-size:]
+        for start in range(len(ids) - size):
+            if ids[start : start + size] == tail:
+                return ids[start + size : start + size + length]
+    return ()
 
 
 def report(name: str, results: Sequence[tuple[Case, Stats]], *, verbose: bool) -> None:
