@@ -73,16 +73,16 @@ class Hints:
     """Everything a draft source may guess from; all of it optional, none of it ever changes the output.
 
     `page` is the text the prompt showed. `rows` are table rows and list items in reading order, each a tuple of cell
-    texts. `guesses` are whole records as JSON objects (page metadata, past records), likeliest first. `past` are texts
-    that came out for earlier pages of the kind, the latest first. `schema` is the JSON Schema that the grammar was
-    built from.
+    texts. `guesses` are whole records as JSON objects (page metadata, past records), likeliest first. `past` are
+    the tokens of texts that came out for earlier pages of the kind, the latest first. `schema` is the JSON Schema that
+    the grammar was built from.
     """
 
     page: str = ""
     candidates: tuple[Candidate, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     guesses: tuple[Any, ...] = ()
-    past: tuple[str, ...] = ()
+    past: tuple[tuple[int, ...], ...] = ()
     schema: Mapping[str, Any] | None = None
 
 

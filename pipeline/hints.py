@@ -22,11 +22,11 @@ def make_hints(
     schema: Schema,
     found: Found | None = None,
     guesses: Iterable[Any] = (),
-    past: Iterable[str] = (),
+    past: Iterable[tuple[int, ...]] = (),
 ) -> Hints:
     """Everything the page offers as a guess; none of it can change the output. `found` saves reading the page again.
 
-    `guesses` are whole records that may come out, `past` texts that came out for earlier pages.
+    `guesses` are whole records that may come out, `past` the tokens that came out for earlier pages.
     """
     return Hints(
         page=view.text,

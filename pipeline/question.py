@@ -37,12 +37,12 @@ MetadataUse = Literal["trust", "draft", "ignore"]
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a page before the model reads it: what has a form of its own there, the record that the page's
-    metadata gives, and what earlier pages of the site lead one to expect: whole records, and texts that came out."""
+    metadata gives, and what earlier pages of the site lead one to expect: whole records, and the tokens of theirs."""
 
     found: Found
     guess: MetadataGuess | None = None
     expected: tuple[Any, ...] = ()
-    past: tuple[str, ...] = ()
+    past: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ class Reader:
         facts = facts_of(document, schema, self._metadata)
         if self._memory is not None:
             expected = self._memory.guesses(document, schema, facts.found)
-            facts = replace(facts, expected=expected, past=self._memory.texts(document, schema))
+            facts = replace(facts, expected=expected, past=self._memory.tokens(document, schema))
         chunks = self._plan(document, schema, facts)
         reading = Reading(document, schema, facts, on_text, on_completion, cancel)
         parts = list(self._parts(reading, chunks))

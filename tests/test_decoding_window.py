@@ -84,3 +84,10 @@ def test_window_of_impossible_size_is_refused() -> None:
 def test_window_proposes_nothing_before_the_first_token() -> None:
     request = DraftRequest(engine("llama").vocabulary, Hints(), Options(), (1, 2, 3))
     assert LookaheadWindow(request).propose(DraftContext(b"", (), None)) == []
+
+
+def test_tokens_of_earlier_pages_are_in_the_pool_and_unknown_ones_are_not() -> None:
+    vocabulary = engine("llama").vocabulary
+    for past, expected in ((((5, 6, 7, 8),), [(6, 7, 8)]), (((5, 6, 7, 10**9),), [])):
+        window = LookaheadWindow(DraftRequest(vocabulary, Hints(past=past), Options(), (1, 2, 3)))
+        assert [draft.tokens for draft in window.propose(DraftContext(b"", (5,), None))] == expected

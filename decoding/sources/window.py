@@ -72,8 +72,10 @@ class LookaheadWindow:
         self._levels: list[list[int]] = [[pick.choice(prompt) for _ in range(self.W - 1)]]
         self._current: int | None = None
         self._seed(prompt)
-        for text in reversed(request.hints.past):  # the latest last: the pool offers first what it saw last
-            self._seed(request.vocabulary.encode(text))
+        n_known = len(request.vocabulary.token_bytes)
+        for ids in reversed(request.hints.past):  # the latest last: the pool offers first what it saw last
+            if all(0 <= token < n_known for token in ids):
+                self._seed(ids)
 
     def _seed(self, ids: Sequence[int]) -> None:
         """The n-grams of the prompt (section 4.2 of the paper's appendix: "prompt as reference"), or of a past text."""

@@ -31,8 +31,8 @@ MOST_PER_SITE = 4
 """... and so many of one site, schema and model: pages of several templates."""
 MOST_BYTES = 64_000
 """Larger records are not kept."""
-MOST_TEXT_BYTES = 16_000
-"""Of what the model wrote; a longer text is no source of n-grams."""
+MOST_TOKENS = 4000
+"""Of what the model wrote; a longer record is no source of n-grams."""
 MOST_GUESSES = 2
 LEAST_FOUND = 0.3
 """A page where fewer of a record's places are found is another kind of page."""
@@ -63,17 +63,16 @@ class Memory:
         distinct = {json.dumps(one.data, sort_keys=True): one.data for one in ranked}
         return tuple(distinct.values())[:MOST_GUESSES]
 
-    def texts(self, document: Document, schema: Schema) -> tuple[str, ...]:
-        """What the model wrote for earlier pages, the latest first: n-grams for the decoder's pool."""
-        texts = (_text(row) for row in self._past(self._kind(document, schema)))
-        return tuple(text for text in texts if text)
+    def tokens(self, document: Document, schema: Schema) -> tuple[tuple[int, ...], ...]:
+        """What the model wrote for earlier pages, token by token, the latest first: n-grams for the decoder's pool."""
+        return tuple(ids for row in self._past(self._kind(document, schema)) if (ids := _ids(row)))
 
     def learn(self, record: Record[Any], document: Document, schema: Schema, found: Found) -> None:
         """Keeps a valid record with its places; the oldest of the site, and of all, make room."""
         places = places_of(record.data, record.evidence, document, find_candidates(document, found))
         kept: dict[str, Any] = {"data": record.data, "places": [place.to_json() for place in places]}
-        if 0 < len(record.raw.encode("utf-8", "replace")) <= MOST_TEXT_BYTES:
-            kept["text"] = record.raw
+        if len(record.stats.token_ids) <= MOST_TOKENS:
+            kept["ids"] = record.stats.token_ids
         text = json.dumps(kept)
         if not places or len(text) > MOST_BYTES:
             return
@@ -132,14 +131,14 @@ def version_of(model: str, tokenizer: Any) -> str:
     return f"1 {model} {digest}"
 
 
-def _text(row: str) -> str:
-    """A stored record's text; "" for one that has none, or that was tampered with."""
+def _ids(row: str) -> tuple[int, ...]:
+    """A stored record's tokens; none for one that has none, or that was tampered with."""
     try:
-        text = json.loads(row)["text"]
+        ids = json.loads(row)["ids"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        return ""
-    whole = isinstance(text, str) and len(text.encode("utf-8", "replace")) <= MOST_TEXT_BYTES
-    return text.encode("utf-8", "replace").decode() if whole else ""
+        return ()
+    is_sound = isinstance(ids, list) and len(ids) <= MOST_TOKENS and all(type(token) is int for token in ids)
+    return tuple(ids) if is_sound else ()
 
 
 def _relocated(text: str, document: Document, candidates: Sequence[Candidate]) -> Relocated | None:
