@@ -3,6 +3,7 @@ that a small heading parts it into ("For the crust", "For the filling")."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 
 from lookstruct.schemas.document import Block, BlockKind, Document
@@ -160,4 +161,32 @@ def headings_over(blocks: Sequence[Block], opens: Callable[[int], bool]) -> list
         found.append(tuple(at for _, at in reversed(open_now)))
         if level is not None:
             open_now.append((level, number))
-    return found
+    ends = _ends(blocks, found)
+    return [tuple(at for at in over if number <= ends[at]) for number, over in enumerate(found)]
+
+
+def _ends(blocks: Sequence[Block], over: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Where what stands under each heading ends: at the last block that lies in the page as most of them do, or in a
+    list. What comes after it, the comments below a recipe, has only no heading of its own."""
+    under: dict[int, list[int]] = {}
+    for number, headings in enumerate(over):
+        for at in headings:
+            under.setdefault(at, []).append(number)
+    return {at: _last_alike(blocks, numbers) for at, numbers in under.items()}
+
+
+def _last_alike(blocks: Sequence[Block], numbers: Sequence[int]) -> int:
+    places = [_place(blocks[number]) for number in numbers]
+    usual, _ = Counter(places).most_common(1)[0]
+    alike = (n for n, place in zip(numbers, places, strict=True) if place == usual or _is_item(blocks[n]))
+    return max(alike)
+
+
+def _is_item(block: Block) -> bool:
+    return block.kind is BlockKind.LIST_ITEM
+
+
+def _place(block: Block) -> tuple[str, ...]:
+    """A DOM path up to which of its like the element and the one around it are."""
+    steps = block.dom_path.split(" > ")
+    return (*steps[:-3], *map(_tag, steps[-3:]))

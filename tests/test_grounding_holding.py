@@ -259,3 +259,10 @@ TIMES = "<h1>Pie</h1><p>Préparation : 20 min<p>Cuisson : 1 h<p>Simmer it for 5 
 )
 def test_a_time_whose_label_names_the_field_is_what_it_asks_for(key: str, value: str | None, allowed: bool) -> None:
     assert takes(TIMES, nullable(DURATION), value, key) is allowed
+
+
+def test_what_lies_elsewhere_in_the_page_is_no_part_of_the_last_section() -> None:
+    steps = "<h1>Pie</h1><div><h2>Method</h2><p>Line a tin.<p>Bake it.</div>"
+    page = steps + "<section><div><form><p>I liked it.</p></form></div></section>"
+    assert takes(page, ITEMS, ["Line a tin.", "Bake it."], "instructions")
+    assert not takes(page, ITEMS, ["Line a tin.", "Bake it.", "I liked it."], "instructions")

@@ -19,12 +19,36 @@ _MOST_WORDS = 6
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "ingredient": (
         *("ingredi", "zutat", "benodigd", "skladnik", "malzeme", "ainekset", "hozzaval", "surovin", "sestavin"),
+        *("sastojci", "potrebujeme", "you will need", "you'll need"),
         *("ингредиент", "інгредієнт", "υλικα", "材料", "재료", "المقادير", "المكونات"),
     ),
     "instruction": (
-        *("instruc", "istruzion", "zubereit", "anleitung", "preparac", "preparaz", "preparo", "preparation", "etapes"),
+        *(
+            "instruc",
+            "instruk",
+            "istruzion",
+            "zubereit",
+            "anleitung",
+            "preparac",
+            "preparaz",
+            "preparo",
+            "preparation",
+            "etape",
+        ),
         *("elaborac", "procedim", "modo de", "bereiding", "werkwijze", "tillag", "gor sa", "fremgang", "wykonan"),
-        *("przygotow", "postup", "yapilis", "valmist", "elkeszit", "приготовлен", "εκτελεση", "作り方", "طريقة"),
+        *(
+            "przygotow",
+            "postup",
+            "yapilis",
+            "valmist",
+            "elkeszit",
+            "приготовлен",
+            "εκτελεση",
+            "作り方",
+            "手順",
+            "طريقة",
+        ),
+        *("priprav", "pripreme", "procedure", "how to make", "la recette", "slik gjor", "sa gor du", "framgang"),
     ),
     "responsibility": (
         "aufgaben",
