@@ -133,9 +133,11 @@ async def test_304_about_something_else_confirms_nothing(cache: HttpCache) -> No
     assert await cache.confirmed(await look(cache), {"ETag": '"b"'}) is None
 
 
-async def test_a_new_answer_takes_the_old_ones_place(cache: HttpCache) -> None:
-    await kept(cache, {"ETag": '"a"', "Date": formatdate(time() - 60, usegmt=True)})
-    await kept(cache, {"ETag": '"b"'})
+@pytest.mark.parametrize("seconds", [60, 0])
+async def test_a_new_answer_takes_the_old_ones_place(cache: HttpCache, seconds: int) -> None:
+    now = time()
+    await kept(cache, {"ETag": '"a"', "Date": formatdate(now - seconds, usegmt=True)})
+    await kept(cache, {"ETag": '"b"', "Date": formatdate(now, usegmt=True)})
     assert (await look(cache)).conditions == {"if-none-match": '"b"'}
 
 

@@ -125,6 +125,12 @@ class HttpCache:
         if isinstance(state, StoreAndUse):
             entry = await self._storage.create_entry(lookup.request, state.response, lookup.key, ttl=at_most_s)
             await _body(entry)  # it is written as it is read
+            await self._forget(lookup)
+
+    async def _forget(self, lookup: Lookup) -> None:
+        """Removes what a whole new response has taken the place of: of two of one second, none is the newer."""
+        for entry in lookup.state.revalidating_entries if isinstance(lookup.state, NeedRevalidation) else ():
+            await self._storage.remove_entry(entry.id)
 
     async def _next(self, lookup: Lookup, response: Response) -> AnyState:
         """What the rules make of a response; what it makes void is forgotten."""
