@@ -31,7 +31,7 @@ class Appender:
         """Adds the pieces and syncs the disk; the new position. StorageError leaves the file as long as it was."""
         try:
             if position != self._own:
-                pieces = pieces[self._take_up(pieces, int(position or 0)) :]
+                pieces = self._take_up(pieces, int(position or 0))
             self._own = str(self._append(b"".join(pieces)))
         except OSError as exc:
             raise StorageError(
@@ -52,35 +52,40 @@ class Appender:
                 raise
             return file.seek(0, os.SEEK_END)
 
-    def _take_up(self, pieces: Sequence[bytes], start: int) -> int:
-        """How many pieces stand behind `start` already; half a piece at the file's end is cut off."""
+    def _take_up(self, pieces: Sequence[bytes], start: int) -> Sequence[bytes]:
+        """The pieces that do not stand behind `start` yet; half a piece at the file's end is cut off."""
         if not self._path.exists():
-            return 0
+            return pieces
         with self._path.open("r+b") as file, _alone(file):
             file.seek(start)
             tail = file.read()
-            n_found, end = find_pieces(tail, pieces)
+            left, end = missing_pieces(tail, pieces)
             if end < len(tail):
                 file.truncate(start + end)
-        return n_found
+        return left
 
 
-def find_pieces(tail: bytes, pieces: Sequence[bytes]) -> tuple[int, int]:
-    r"""How many pieces stand in `tail`, in their order and maybe among other lines, and where a torn one begins.
+def missing_pieces(tail: bytes, pieces: Sequence[bytes]) -> tuple[Sequence[bytes], int]:
+    r"""The pieces that do not stand in `tail`, and where a torn one begins.
 
-    >>> find_pieces(b"a\nother\nb\nc", [b"a\n", b"b\n", b"cd\n"])
-    (2, 10)
+    They may stand there among other lines, and in another order: what was kept last need not be what was added last.
+
+    >>> missing_pieces(b"a\nother\nb\nc", [b"a\n", b"b\n", b"cd\n"])
+    ([b'cd\n'], 10)
+    >>> missing_pieces(b"b\n", [b"a\n", b"b\n"])
+    ([b'a\n'], 2)
     """
-    at = n_found = 0
-    while at < len(tail) and n_found < len(pieces):
-        if tail.startswith(pieces[n_found], at):
-            at += len(pieces[n_found])
-            n_found += 1
-        elif pieces[n_found].startswith(tail[at:]):
-            return n_found, at
+    left, at = list(pieces), 0
+    while at < len(tail) and left:
+        whole = next((piece for piece in left if tail.startswith(piece, at)), None)
+        if whole is not None:
+            left.remove(whole)
+            at += len(whole)
+        elif any(piece.startswith(tail[at:]) for piece in left):
+            return left, at
         else:
             at = tail.find(b"\n", at) + 1 or len(tail)
-    return n_found, len(tail)
+    return left, len(tail)
 
 
 @contextmanager
