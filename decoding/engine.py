@@ -301,7 +301,7 @@ class Engine(Decoder):
         needed = options.nodes is None and options.mode != "autoregressive" and self.can_draft
         if self._cost is None and needed and not cancel():
             start = time.perf_counter()
-            self.cost  # noqa: B018  measured at its first use
+            self._measure()
             sequence.stats.measuring_s = time.perf_counter() - start
 
     def steps(self, job: Job, cancel: Callable[[], bool] = lambda: False) -> Iterator[None]:
@@ -320,9 +320,11 @@ class Engine(Decoder):
     @property
     def cost(self) -> CostModel:
         """The machine's cost curve as it is known by now: measured at its first use and remembered on disk."""
-        if self._cost is None:
-            self._cost = cost_model(self.runner)
-            self._live = LiveCost(self._cost)
+        return self._cost if self._cost is not None else self._measure()
+
+    def _measure(self) -> CostModel:
+        self._cost = cost_model(self.runner)
+        self._live = LiveCost(self._cost)
         return self._cost
 
 

@@ -34,11 +34,18 @@ _AFTER = re.compile(rf"\b(?:{_PUBLISHED})\b", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:,|;|/|&|\+|(?<!\w)(?:and|und|et|y|e|en|och|og|i|a)(?!\w))\s*")
 _END = re.compile(r"\s*(?:[|•·()\[\]\n:：!?…]|\s[–—-]\s|(?<!\w)\d|\.\s*$)")
 _PARTICLES = frozenset(
-    "de del della di da dos du la le van von der den ter ten al el bin ibn y af av zu".split()  # noqa: SIM905
+    (
+        *("de", "del", "della", "di", "da", "dos", "du", "la", "le", "van", "von", "der"),
+        *("den", "ter", "ten", "al", "el", "bin", "ibn", "y", "af", "av", "zu"),
+    )
 )
 _NO_NAME = frozenset(
-    "published updated posted modified last on at in with for from photo photos photography view more all about the "  # noqa: SIM905
-    "am im vom mehr alle weitere beiträge artikel posts articles tous plus voir ver más".split()
+    (
+        *("published", "updated", "posted", "modified", "last", "on", "at", "in", "with"),
+        *("for", "from", "photo", "photos", "photography", "view", "more", "all", "about"),
+        *("the", "am", "im", "vom", "mehr", "alle", "weitere", "beiträge", "artikel"),
+        *("posts", "articles", "tous", "plus", "voir", "ver", "más"),
+    )
 )
 """Words, small letters, that end a name or show that a text is none."""
 _AUTHOR_PAGE = re.compile(
