@@ -125,6 +125,13 @@ def test_a_list_of_items_takes_in_the_lists_of_the_page_whole(items: list[str], 
     assert takes(PIE, ITEMS, items) is allowed
 
 
+def test_of_a_title_a_line_is_the_name_or_the_site_but_not_both() -> None:
+    page = "<title>Leek soup | Spoon and Fork</title><p>Serve it hot."
+    assert takes(page, LINE, "Leek soup")
+    assert takes(page, LINE, "Spoon and Fork")
+    assert not takes(page, LINE, "Leek soup | Spoon and Fork")
+
+
 def test_lines_outside_lists_are_taken_in_page_order_and_once() -> None:
     page = "<h1>Pie</h1><p>one<p>two<p>three"
     assert takes(page, ITEMS, ["one", "three"])

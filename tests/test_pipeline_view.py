@@ -153,6 +153,11 @@ def test_a_title_that_begins_with_the_site_is_parted_as_well() -> None:
     assert show(page, worth_showing(page)).text == "Spoon & Fork\n\n# Leek soup for two\n\n# Leek soup for two"
 
 
+def test_a_smaller_heading_in_a_title_is_not_the_name_of_the_page() -> None:
+    page = document("<title>Rain by Ann Lee (Paperback)</title><h2>Rain (Paperback)</h2><h3>by Ann Lee</h3>")
+    assert show(page, worth_showing(page)).text.startswith("# Rain by Ann Lee (Paperback)\n")
+
+
 def test_a_title_that_says_something_else_is_shown_whole() -> None:
     page = document("<title>Spoon &amp; Fork</title><h1>Leek soup for two</h1>")
     assert show(page, worth_showing(page)).text == "# Spoon & Fork\n\n# Leek soup for two"
