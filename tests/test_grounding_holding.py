@@ -26,10 +26,10 @@ def takes(html: str, field: dict[str, Any], value: Any, key: str = "x") -> bool:
     return takes_record(html, schema, {key: value})
 
 
-def takes_record(html: str, schema: Any, record: Any) -> bool:
-    """Whether the grammar for a page lets a record through."""
+def takes_record(html: str, schema: Any, record: Any, also: dict[str, list[Any]] | None = None) -> bool:
+    """Whether the grammar for a page, and for values that are believed `also`, lets a record through."""
     document = clean(Page("https://a.example/", "https://a.example/", html))
-    constraint = COMPILER.start(hold(schema, PageOffers(document, document.blocks, find_all(document))))
+    constraint = COMPILER.start(hold(schema, PageOffers(document, document.blocks, find_all(document), also or {})))
     text = json.dumps(record, ensure_ascii=False)
     for token in tiny.tokenizer()(text, add_special_tokens=False)["input_ids"]:
         for byte_token in [token] if constraint.allows(token) else _bytes_of(token):
@@ -273,3 +273,27 @@ def test_what_lies_elsewhere_in_the_page_is_no_part_of_the_last_section() -> Non
     page = steps + "<section><div><form><p>I liked it.</p></form></div></section>"
     assert takes(page, ITEMS, ["Line a tin.", "Bake it."], "instructions")
     assert not takes(page, ITEMS, ["Line a tin.", "Bake it.", "I liked it."], "instructions")
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "source", "value"),
+    [
+        ("ingredients", ITEMS, "item", ["flour", "saffron"]),
+        ("author", {"type": "array", "items": BYLINE}, "byline", ["Cy Day"]),
+        ("prep_time", nullable(DURATION), "duration", "PT7M"),
+    ],
+)
+def test_what_is_believed_besides_the_page_can_be_written_though_the_page_names_another(
+    key: str, field: dict[str, Any], source: str, value: Any
+) -> None:
+    page = PIE + "<p>By Ann Lee</p><p>Prep time: 20 min"
+    schema = load_schema({"type": "object", "properties": {key: field}, "required": [key]}).grammar_schema
+    believed = value if isinstance(value, list) else [value]
+    assert takes_record(page, schema, {key: value}, {source: believed})
+    assert not takes_record(page, schema, {key: value})
+
+
+def test_a_list_with_an_item_that_is_too_long_is_not_taken() -> None:
+    short = {"type": "array", "items": {"type": "string", "x-source": "item", "maxLength": 10}}
+    assert takes(PIE, short, ["flour", "salt", "sugar", "plums"])
+    assert not takes(PIE, short, [*STEPS])

@@ -50,16 +50,7 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
         ),
         *("priprav", "pripreme", "procedure", "how to make", "la recette", "slik gjor", "sa gor du", "framgang"),
     ),
-    "responsibility": (
-        "aufgaben",
-        "deine rolle",
-        "ihre rolle",
-        "missions",
-        "responsab",
-        "funciones",
-        "mansioni",
-        "taken",
-    ),
+    "responsibility": ("aufgaben", "deine rolle", "ihre rolle", "missions", "responsab", "funciones", "mansioni"),
     "qualification": ("qualifi", "anforderung", "dein profil", "ihr profil", "profil recherche", "requisit", "eisen"),
     "benefit": ("benefi", "wir bieten", "vorteil", "avantage", "nous offrons", "ofrecemos", "offriamo", "wij bieden"),
     "feature": ("feature", "merkmal", "eigenschaft", "caracterist", "caratterist", "kenmerk", "highlight"),
@@ -70,16 +61,14 @@ _TIMES: Mapping[str, tuple[str, ...]] = {
     "cook": (
         "cook",
         "bake",
-        "koch",
-        "back",
-        "gar",
+        "kochzeit",
+        "backzeit",
+        "garzeit",
         "cuisson",
         "coccion",
         "cozimento",
         "cottura",
-        "kook",
-        "oven",
-        "gotow",
+        "kooktijd",
     ),
     "total": ("total", "gesamt", "insgesamt", "totaal", "в целом", "razem"),
 }
@@ -98,6 +87,8 @@ def names_field(key: str, label: str) -> bool:
     [True, True, False]
     >>> names_field("recipeInstructions", "Method"), names_field("instructions", "Preparation time")
     (True, False)
+    >>> [names_field("cook_time", text) for text in ("Kochzeit", "Garlic", "Back to top")]
+    [True, False, False]
     """
     return bool(_asked(key) & _named(label, key))
 

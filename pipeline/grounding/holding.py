@@ -114,9 +114,9 @@ class _Compiler:
         """
         if _is_of_items(node):
             return self._add(self._array(node, key, lists))
-        sources = {branch.get("x-source") for branch in node.get("anyOf", (node,))}
-        named = self._offers.named_durations(key) if "duration" in sources else ()
-        if not named:
+        sources = {branch.get("x-source") for branch in node.get("anyOf", (node,)) if branch != _NULL}
+        named = self._offers.named_durations(key) if sources == {"duration"} else ()
+        if not named or self._offers.also.get("duration"):
             return self.rule(node)
         self.held = True
         return self._add(self._terminal(" | ".join(map(literal, named))))
@@ -138,21 +138,23 @@ class _Compiler:
 
     def _runs(self, node: Node, key: str, lists: Sequence[str]) -> tuple[Sequence[Run], bool]:
         """What an array takes in page order: the names of the bylines, the page's lists and lines; () for other arrays,
-        and where its bounds are too narrow. And whether the page states that they are what `key` asks for.
+        where its bounds are too narrow, and where more than the page is believed. And whether the page states that they
+        are what `key` asks for.
 
         What it states to be for another of `lists` is left out.
         """
         source, longest = node["items"].get("x-source"), node.get("maxItems", MOST_ITEMS)
-        if source not in ("byline", "item") or node.get("minItems", 0) > 1:
+        if source not in ("byline", "item") or node.get("minItems", 0) > 1 or self._offers.also.get(source):
             return (), False
         if source == "byline":
             runs: Sequence[Run] = [Run(((name,),)) for name in self._names(node["items"])]
             return (runs, True) if 0 < len(runs) <= longest else ((), False)
-        named = {run.items: run for run in self._offers.runs if is_named(key, run.names)}.values()
+        shown = [run for run in self._offers.runs if run.n_chars <= node["items"].get("maxLength", run.n_chars)]
+        named = {run.items: run for run in shown if is_named(key, run.names)}.values()
         stated = [run for run in named if len(run.items) > 1] or (list(named) if len(named) > 1 else [])
         others = [other for other in lists if other != key]
-        untaken = [run for run in self._offers.runs if not any(is_named(other, run.names) for other in others)]
-        runs = stated or untaken or self._offers.runs
+        untaken = [run for run in shown if not any(is_named(other, run.names) for other in others)]
+        runs = stated or untaken or shown
         return (runs, bool(stated)) if sum(len(run.items) for run in runs) <= longest else ((), False)
 
     def _of_runs(self, runs: Sequence[Run], is_stated: bool) -> str:

@@ -50,6 +50,11 @@ class Run:
     items: tuple[tuple[str, ...], ...]
     names: tuple[str, ...] = ()
 
+    @property
+    def n_chars(self) -> int:
+        """Code points of the longest item."""
+        return max(len(text) for spellings in self.items for text in spellings)
+
 
 @dataclass(frozen=True)
 class PageOffers:
@@ -164,10 +169,8 @@ class PageOffers:
 
     def _opens(self, number: int) -> bool:
         """Whether a line only says what follows, and what follows is not the mere value of a label."""
-        text, after = (
-            block.span.of(self.document.text) for block in (*self.blocks, self.blocks[-1])[number : number + 2]
-        )
-        return opens_section(text) and not _VALUE.fullmatch(after)
+        text, *after = (block.span.of(self.document.text) for block in self.blocks[number : number + 2])
+        return opens_section(text) and not any(map(_VALUE.fullmatch, after))
 
     @cached_property
     def _wholes(self) -> Mapping[int, str]:
