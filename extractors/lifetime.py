@@ -154,11 +154,12 @@ class Keeper:
             return
         self._all.discard(running)
         running.watch.cancel()
+        members = await asyncio.to_thread(running.family.members)
         try:
             if running.browser.is_connected() and not running.is_given_up:
                 await patiently(running.browser.close(), _CLOSE_S)
         finally:
-            await asyncio.to_thread(running.family.kill)
+            await asyncio.to_thread(running.family.kill, members)
             try:
                 await patiently(running.playwright.stop(), _CLOSE_S)
             finally:

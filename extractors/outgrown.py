@@ -27,17 +27,18 @@ class Outgrown:
         """End each page process that is too large."""
         while True:
             await asyncio.sleep(_LOOK_S)
-            n_ended = await asyncio.to_thread(self._end_large)
-            self._ended.extend([time.monotonic()] * n_ended)
+            await asyncio.to_thread(self.end_large)
 
-    def _end_large(self) -> int:
-        n_ended = 0
+    def end_large(self) -> None:
+        """End those that are too large now.
+
+        Each is noted before it is ended: the browser may tell of the crash before the call that caused it returns.
+        """
         for process in self._family.pages():
             if own_bytes(process) > self._most:
+                self._ended.append(time.monotonic())
                 with suppress(psutil.Error):
                     process.kill()
-                    n_ended += 1
-        return n_ended
 
     def took_one(self) -> bool:
         """Whether a page that has just crashed was ended here; each is told of once.

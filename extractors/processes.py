@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,9 +45,9 @@ class Family:
         """The page process that holds most."""
         return max(self.pages(), key=own_bytes, default=None)
 
-    def kill(self) -> None:
-        """End them all, at once, and wait for it."""
-        members = self.members()
+    def kill(self, known: Iterable[psutil.Process] = ()) -> None:
+        """End them all, at once, and wait for it; with them `known`, which may have outlived the first process."""
+        members = {*self.members(), *known}
         for process in members:
             with suppress(psutil.NoSuchProcess):
                 process.kill()

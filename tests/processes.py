@@ -28,6 +28,19 @@ def chromiums(of: int | None = None) -> set[psutil.Process]:
     return descendants(of, "chrom")
 
 
+def chromiums_besides(others: set[psutil.Process]) -> set[psutil.Process]:
+    """Those of browsers that are not among `others`: a browser that was there before may start processes meanwhile."""
+    return {process for process in chromiums() - others if others.isdisjoint(parents(process))}
+
+
+def parents(process: psutil.Process) -> list[psutil.Process]:
+    """Those above it; none once it is gone."""
+    try:
+        return process.parents()
+    except psutil.NoSuchProcess:
+        return []
+
+
 def name_of(process: psutil.Process) -> str:
     """The program's name in lower case; empty once it is gone."""
     try:
@@ -51,10 +64,18 @@ def kill(processes: Iterable[psutil.Process]) -> None:
             process.kill()
 
 
-async def gone(processes: Iterable[psutil.Process], within_s: float = 10) -> bool:
-    """Whether all of them end in time."""
+async def survivors(processes: Iterable[psutil.Process], within_s: float = 10) -> list[str]:
+    """Those that have not ended in time, each in words."""
     left = set(processes)
     until = time.monotonic() + within_s
     while (left := {process for process in left if lives(process)}) and time.monotonic() < until:
         await asyncio.sleep(0.05)
-    return not left
+    return [told for process in left if (told := in_words(process))]
+
+
+def in_words(process: psutil.Process) -> str:
+    """What it is and does, for a test's message; empty once it is gone."""
+    try:
+        return f"{process.pid} below {process.ppid()}, {process.status()}: {' '.join(process.cmdline()[-8:])}"
+    except psutil.NoSuchProcess:
+        return ""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from processes import chromiums, gone, kill
+from processes import chromiums, chromiums_besides, kill, survivors
 from site_fixtures import Site, site
 
 from lookstruct.extractors import Fetcher, FetchOptions, Target, browser, find_chromium
@@ -47,10 +47,10 @@ async def test_leaving_stops_the_browser_and_removes_its_files(site: Site, tempo
     others = chromiums()
     async with Fetcher() as fetcher:
         await fetcher.fetch(site.url("/inner.html"))
-        running = chromiums() - others
+        running = chromiums_besides(others)
         assert running
         assert list(temporary.iterdir()) != []
-    assert await gone(running)
+    assert await survivors(running) == []
     assert list(temporary.iterdir()) == []
 
 
@@ -61,14 +61,14 @@ async def test_cancelling_stops_the_browser_and_removes_its_files(site: Site, te
 
     others = chromiums()
     task = asyncio.create_task(work())
-    while not chromiums() - others:
+    while not chromiums_besides(others):
         await asyncio.sleep(0.1)
     await asyncio.sleep(0.5)
-    running = chromiums() - others
+    running = chromiums_besides(others)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await gone(running)
+    assert await survivors(running) == []
     assert list(temporary.iterdir()) == []
 
 
@@ -78,13 +78,13 @@ async def test_an_error_in_the_block_stops_the_browser(site: Site, temporary: Pa
     async def work() -> None:
         async with Fetcher() as fetcher:
             await fetcher.fetch(site.url("/inner.html"))
-            running.update(chromiums() - others)
+            running.update(chromiums_besides(others))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await work()
     assert running
-    assert await gone(running)
+    assert await survivors(running) == []
     assert list(temporary.iterdir()) == []
 
 
@@ -103,9 +103,9 @@ async def test_a_browser_that_died_is_replaced(site: Site) -> None:
     others = chromiums()
     async with Fetcher() as fetcher:
         await fetcher.fetch(site.url("/inner.html"))
-        killed = chromiums() - others
+        killed = chromiums_besides(others)
         kill(killed)
-        assert await gone(killed)
+        assert await survivors(killed) == []
         await asyncio.sleep(0.5)
         assert (await fetcher.fetch(site.url("/inner.html"))).status == 200
 
@@ -114,13 +114,13 @@ async def test_timeouts_leave_no_tabs_behind(site: Site) -> None:
     others = chromiums()
     async with Fetcher() as fetcher:
         await fetcher.fetch(site.url("/inner.html"))
-        before = len(chromiums() - others)
+        before = len(chromiums_besides(others))
         for path in ("/slow", "/drip", "/hung.html"):
             with pytest.raises(FetchTimeout):
                 await fetcher.fetch(site.url(path), FetchOptions(timeout_s=1, retries=0))
         await fetcher.fetch(site.url("/inner.html"))
         await asyncio.sleep(1)
-        assert len(chromiums() - others) <= before + 1
+        assert len(chromiums_besides(others)) <= before + 1
 
 
 @pytest.mark.parametrize("whom", ["process", "group"])
@@ -133,7 +133,7 @@ async def test_a_killed_process_takes_its_browser_along(site: Site, temporary: P
     running = chromiums(process.pid)
     process.kill()
     process.wait(20)
-    assert await gone(running)
+    assert await survivors(running) == []
 
 
 def start(site: Site, temporary: Path) -> subprocess.Popen[str]:
@@ -154,7 +154,7 @@ async def interrupted(site: Site, temporary: Path, send: Callable[[int], None]) 
     assert running
     send(process.pid)
     assert process.wait(20) != 0
-    assert await gone(running)
+    assert await survivors(running) == []
     assert list(temporary.iterdir()) == []
 
 
