@@ -15,6 +15,7 @@ from lookstruct.decoding.constraint import Grammar, GrammarCompiler, allowed_ids
 from lookstruct.decoding.engine import Engine
 from lookstruct.decoding.loading import LoadedModel
 from lookstruct.decoding.request import Options, Window
+from lookstruct.decoding.sources.draft_model import LENGTH
 
 LIMIT = 1500
 """New tokens per page, for every arm."""
@@ -43,6 +44,9 @@ class Run:
 
 
 Arm = Callable[[Case], Run]
+CLASSICAL = "classical speculation"
+CLASSICAL_OPTIONS = Options(mode="lookahead", sources=("draft_model",), nodes=LENGTH, max_new_tokens=LIMIT)
+"""A small model drafts a chain; its own prefill is part of the decode time, as it has no other clock."""
 
 
 def our_arms() -> dict[str, Options]:

@@ -2,6 +2,7 @@
 
     python -m bench.decoding --pages invoice,product,recipe,article        # all arms, interleaved
     python -m bench.decoding --pages invoice --arms "autoregressive;all (automatic)" --repeats 3
+    python -m bench.decoding --pages invoice --model bundled:1.5b --draft-model bundled
 
 Arms take turns page by page, so that a machine whose speed drifts drifts for all of them. Ratios are against our own
 autoregressive arm on the same page in the same round; the median over pages is what to quote.
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import torch
 
-from bench.arms import Arm, Run, our_arms, ours, outlines_arm, prompt_lookup_arm
+from bench.arms import CLASSICAL, CLASSICAL_OPTIONS, Arm, Run, our_arms, ours, outlines_arm, prompt_lookup_arm
 from bench.llama_cpp import NAME as LLAMA_CPP
 from bench.llama_cpp import llama_cpp_arm
 from bench.memory import peak_bytes, reset_peak
@@ -40,13 +41,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--half", choices=("tune", "test"))
     parser.add_argument("--arms", help="names, separated by semicolons; all if left out")
     parser.add_argument("--model", default="bundled")
+    parser.add_argument("--draft-model", help="a smaller one with the same vocabulary, for classical speculation")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write every run there")
     parser.add_argument("--plots", type=Path, help="draw the runs into this folder")
     args = parser.parse_args(argv)
     pages = chosen(args.pages.split(",") if args.pages else None, args.half)
-    runs = compare(pages, args.model, args.dtype, args.arms.split(";") if args.arms else None, args.repeats)
+    names = args.arms.split(";") if args.arms else None
+    runs = compare(pages, args.model, args.dtype, names, args.repeats, args.draft_model)
     sys.stdout.write(f"{hardware()}; model {args.model}, dtype {args.dtype}\n\n{table(runs)}\n")
     sys.stdout.writelines(f"{line}\n" for line in divergences(runs))
     if args.json:
@@ -55,10 +58,20 @@ def main(argv: Sequence[str] | None = None) -> None:
         draw(runs, args.plots)
 
 
-def compare(pages: Sequence[object], model: str, dtype: str, names: Sequence[str] | None, repeats: int) -> list[Run]:
+def compare(
+    pages: Sequence[object],
+    model: str,
+    dtype: str,
+    names: Sequence[str] | None,
+    repeats: int,
+    draft_model: str | None = None,
+) -> list[Run]:
     """All runs, arms interleaved on every page."""
     loaded = load_model(model, dtype=dtype)
     engine = Engine(loaded.model, loaded.tokenizer, eos_ids=loaded.eos_ids)
+    if draft_model is not None:
+        small = load_model(draft_model, dtype=dtype)
+        engine.assist(small.model, small.tokenizer)
     engine.cost  # noqa: B018  measured before the clock runs
     arms = _arms(engine, loaded, names)
     runs: list[Run] = []
@@ -86,6 +99,8 @@ def _warm_up(engine: Engine, case: Case) -> None:
 
 def _arms(engine: Engine, loaded: object, names: Sequence[str] | None) -> Mapping[str, Arm]:
     arms: dict[str, Arm] = {name: ours(name, engine, options) for name, options in our_arms().items()}
+    if engine.assistant is not None:
+        arms[CLASSICAL] = ours(CLASSICAL, engine, CLASSICAL_OPTIONS)
     arms["outlines + transformers"] = outlines_arm(loaded)  # type: ignore[arg-type]
     arms["transformers prompt lookup"] = prompt_lookup_arm(loaded, engine)  # type: ignore[arg-type]
     if names is not None and LLAMA_CPP in names:

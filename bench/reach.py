@@ -22,8 +22,8 @@ from bench.datasets.sample import Kind
 from bench.quality import Asked, chosen_pages, parser
 from bench.scoring import normal
 from lookstruct.pipeline.grounding.align import ground
-from lookstruct.pipeline.grounding.found import find_all
-from lookstruct.pipeline.grounding.offers import PageOffers
+from lookstruct.pipeline.holding.offers import PageOffers
+from lookstruct.pipeline.values.found import find_all
 from lookstruct.pipeline.view import worth_showing
 from lookstruct.schemas.document import Document
 from lookstruct.schemas.record import EvidenceStatus

@@ -146,7 +146,7 @@ def choose_device(name: str) -> torch.device:
     if kind not in present:
         raise ModelError(f"There is no device {name!r}: choose one of auto, {', '.join(present)}.")
     if not present[kind]:
-        raise ModelError(f"torch sees no {kind} device on this machine: use --device auto or cpu.")
+        raise ModelError(f"torch sees no {kind} device on this machine: use auto or cpu.")
     return torch.device(name)
 
 

@@ -11,7 +11,7 @@ from lookstruct.pipeline.leaves import leaves
 
 if TYPE_CHECKING:
     from lookstruct.decoding.request import Completion
-    from lookstruct.pipeline.grounding.found import Found
+    from lookstruct.pipeline.values.found import Found
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
     from lookstruct.schemas.record import Evidence

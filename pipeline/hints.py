@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lookstruct.decoding.request import Candidate, Hints
-from lookstruct.pipeline.grounding.candidates import find_candidates
+from lookstruct.pipeline.values.candidates import find_candidates
 from lookstruct.schemas.document import Block, BlockKind, Document
 
 if TYPE_CHECKING:
-    from lookstruct.pipeline.grounding.found import Found
+    from lookstruct.pipeline.values.found import Found
     from lookstruct.pipeline.view import PageView
     from lookstruct.schemas.loader import Schema
 

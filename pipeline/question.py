@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.request import Hints
 from lookstruct.pipeline.grounding.fields import leaves_of
-from lookstruct.pipeline.grounding.found import Found, find_all
-from lookstruct.pipeline.grounding.holding import hold
-from lookstruct.pipeline.grounding.normal_forms import normal_forms
-from lookstruct.pipeline.grounding.numbers import Number, plain_number
-from lookstruct.pipeline.grounding.offers import PageOffers, telling_durations
 from lookstruct.pipeline.hints import make_hints
+from lookstruct.pipeline.holding.grammar import hold
+from lookstruct.pipeline.holding.offers import PageOffers, telling_durations
 from lookstruct.pipeline.metadata.guess import MetadataGuess, guess_from_metadata
+from lookstruct.pipeline.values.found import Found, find_all
+from lookstruct.pipeline.values.normal_forms import normal_forms
+from lookstruct.pipeline.values.numbers import Number, plain_number
 from lookstruct.pipeline.view import Remark, worth_showing
 
 if TYPE_CHECKING:

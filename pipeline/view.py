@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from lookstruct.pipeline.items import labelled_values, split_items
+from lookstruct.pipeline.holding.items import labelled_values, split_items
 from lookstruct.schemas.document import Block, BlockKind, Document, Link, Span
 
 ENOUGH_CHARS = 400

@@ -12,8 +12,8 @@ import pytest
 
 from lookstruct.extractors.clean import clean
 from lookstruct.pipeline.grounding.align import ground
-from lookstruct.pipeline.grounding.found import Found, find_all
 from lookstruct.pipeline.leaves import leaves
+from lookstruct.pipeline.values.found import Found, find_all
 from lookstruct.schemas.document import Document, Page
 from lookstruct.schemas.record import EvidenceStatus
 

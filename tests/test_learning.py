@@ -19,12 +19,12 @@ from lookstruct.decoding.engine import Engine
 from lookstruct.decoding.request import Options
 from lookstruct.extractors.clean import clean
 from lookstruct.pipeline.grounding.align import ground
-from lookstruct.pipeline.grounding.candidates import find_candidates
-from lookstruct.pipeline.grounding.found import find_all
 from lookstruct.pipeline.learning.memory import MOST_PER_SITE, MOST_TOKENS, Memory, site_of, version_of
 from lookstruct.pipeline.learning.places import Place, places_of
 from lookstruct.pipeline.learning.relocate import Relocated, relocate
 from lookstruct.pipeline.reader import Reader
+from lookstruct.pipeline.values.candidates import find_candidates
+from lookstruct.pipeline.values.found import find_all
 from lookstruct.schemas.document import Document, Page
 from lookstruct.schemas.loader import Schema, load_schema
 from lookstruct.schemas.record import Record, Stats

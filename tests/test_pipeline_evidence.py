@@ -3,8 +3,8 @@ import math
 from lookstruct.decoding.request import Completion
 from lookstruct.extractors.clean import clean
 from lookstruct.pipeline.evidence import evidence_of
-from lookstruct.pipeline.grounding.found import find_all
 from lookstruct.pipeline.leaves import leaves
+from lookstruct.pipeline.values.found import find_all
 from lookstruct.schemas.document import Page
 from lookstruct.schemas.loader import load_schema
 from lookstruct.schemas.record import Evidence, EvidenceStatus, Stats

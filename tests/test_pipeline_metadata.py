@@ -18,12 +18,12 @@ sys.path.append(str(ROOT))
 
 from bench.pages import PAGES, BenchPage  # noqa: E402  the bench is not installed
 from lookstruct.extractors.clean import clean  # noqa: E402
-from lookstruct.pipeline.grounding.found import find_all  # noqa: E402
 from lookstruct.pipeline.metadata.differences import differences  # noqa: E402
 from lookstruct.pipeline.metadata.guess import MetadataGuess, guess_from_metadata  # noqa: E402
 from lookstruct.pipeline.metadata.nodes import nodes_of  # noqa: E402
 from lookstruct.pipeline.prompt import OWN_DATA  # noqa: E402
 from lookstruct.pipeline.reader import Reader  # noqa: E402
+from lookstruct.pipeline.values.found import find_all  # noqa: E402
 from lookstruct.schemas.document import Document, Page  # noqa: E402
 from lookstruct.schemas.loader import load_schema  # noqa: E402
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lookstruct.pipeline.grounding.found import Found
+from lookstruct.pipeline.values.found import Found
 from lookstruct.schemas.document import Block, Document, Span
 
 

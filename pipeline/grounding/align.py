@@ -7,9 +7,9 @@ from typing import Any
 
 from lookstruct.pipeline.grounding.choosing import Chooser
 from lookstruct.pipeline.grounding.fields import Leaf, leaves_of
-from lookstruct.pipeline.grounding.found import Found, find_all
-from lookstruct.pipeline.grounding.labels import Labels
 from lookstruct.pipeline.grounding.places import PAGE_URL, Lookup, Place
+from lookstruct.pipeline.values.found import Found, find_all
+from lookstruct.pipeline.values.labels import Labels
 from lookstruct.schemas.document import Document
 from lookstruct.schemas.record import Evidence, EvidenceStatus
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from lookstruct.decoding.guessing.field_words import similarity, words
 from lookstruct.pipeline.grounding.fields import Leaf, Path
-from lookstruct.pipeline.grounding.labels import Labels
 from lookstruct.pipeline.grounding.places import Place
+from lookstruct.pipeline.values.labels import Labels
 from lookstruct.schemas.document import BlockKind, Document, Span
 
 _FEW = 40

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import islice
 
-from lookstruct.pipeline.grounding.text import glued
 from lookstruct.pipeline.grounding.tokens import Token, tokenize
+from lookstruct.pipeline.values.text import glued
 from lookstruct.schemas.document import Span
 
 MAX_MATCHES = 5000

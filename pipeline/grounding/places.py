@@ -10,13 +10,13 @@ from datetime import datetime, time
 from decimal import Decimal
 from urllib.parse import urljoin, urlsplit
 
-from lookstruct.pipeline.grounding.durations import Duration, parse_duration
 from lookstruct.pipeline.grounding.fields import Leaf
-from lookstruct.pipeline.grounding.found import Found
 from lookstruct.pipeline.grounding.matching import Likeness, TextIndex
-from lookstruct.pipeline.grounding.numbers import Number, plain_number
-from lookstruct.pipeline.grounding.spans import Cover
-from lookstruct.pipeline.grounding.text import plain
+from lookstruct.pipeline.values.durations import Duration, parse_duration
+from lookstruct.pipeline.values.found import Found
+from lookstruct.pipeline.values.numbers import Number, plain_number
+from lookstruct.pipeline.values.spans import Cover
+from lookstruct.pipeline.values.text import plain
 from lookstruct.schemas.document import Document, Span
 
 _ISO_MOMENT = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.*)?)?\Z|\d\d:\d\d(?::\d\d.*)?\Z")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from lookstruct.pipeline.grounding.text import is_unspaced
+from lookstruct.pipeline.values.text import is_unspaced
 
 _KEPT_APART = ("<super>", "<sub>", "<fraction>", "<circle>")
 """Compatibility forms that mean something else than what they decompose to: 10² is not 102."""

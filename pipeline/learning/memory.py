@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from lookstruct.pipeline.grounding.candidates import find_candidates
 from lookstruct.pipeline.learning.places import Place, places_of
 from lookstruct.pipeline.learning.relocate import Relocated, relocate
+from lookstruct.pipeline.values.candidates import find_candidates
 
 if TYPE_CHECKING:
     from lookstruct.decoding.request import Candidate
-    from lookstruct.pipeline.grounding.found import Found
+    from lookstruct.pipeline.values.found import Found
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
     from lookstruct.schemas.record import Record

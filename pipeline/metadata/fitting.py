@@ -9,11 +9,11 @@ from html import unescape
 from typing import Any
 from urllib.parse import urljoin
 
-from lookstruct.pipeline.grounding.dates import parse_date
-from lookstruct.pipeline.grounding.durations import parse_duration
-from lookstruct.pipeline.grounding.found import Found
 from lookstruct.pipeline.grounding.matching import TextIndex
-from lookstruct.pipeline.grounding.numbers import parse_number
+from lookstruct.pipeline.values.dates import parse_date
+from lookstruct.pipeline.values.durations import parse_duration
+from lookstruct.pipeline.values.found import Found
+from lookstruct.pipeline.values.numbers import parse_number
 from lookstruct.schemas.document import Document
 
 Node = Mapping[str, Any]
@@ -37,7 +37,7 @@ class Fitter:
         """`value` in the form of a leaf of the prepared schema; None where it has none.
 
         >>> page = Document("https://a.example/", "", ())
-        >>> from lookstruct.pipeline.grounding.found import find_all
+        >>> from lookstruct.pipeline.values.found import find_all
         >>> Fitter(page, find_all(page)).fit("https://schema.org/InStock", {"enum": ["InStock", "OutOfStock"]})
         'InStock'
         """

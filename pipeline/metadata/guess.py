@@ -14,7 +14,7 @@ from lookstruct.pipeline.metadata.nodes import nodes_of
 from lookstruct.pipeline.schema_nodes import Fields, Node, core
 
 if TYPE_CHECKING:
-    from lookstruct.pipeline.grounding.found import Found
+    from lookstruct.pipeline.values.found import Found
     from lookstruct.schemas.document import Document
     from lookstruct.schemas.loader import Schema
 

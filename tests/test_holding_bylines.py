@@ -3,8 +3,8 @@
 import pytest
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.grounding.bylines import bylines
-from lookstruct.pipeline.grounding.found import find_all
+from lookstruct.pipeline.holding.bylines import bylines
+from lookstruct.pipeline.values.found import find_all
 from lookstruct.schemas.document import Page
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lookstruct.pipeline.grounding.locales import NEUTRAL, conventions, conventions_of
+from lookstruct.pipeline.values.locales import NEUTRAL, conventions, conventions_of
 from lookstruct.schemas.document import Document
 
 

@@ -9,9 +9,9 @@ import tiny
 from lookstruct.decoding.constraint import GrammarCompiler
 from lookstruct.decoding.vocabulary import Vocabulary
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.grounding.found import find_all
-from lookstruct.pipeline.grounding.holding import hold
-from lookstruct.pipeline.grounding.offers import PageOffers
+from lookstruct.pipeline.holding.grammar import hold
+from lookstruct.pipeline.holding.offers import PageOffers
+from lookstruct.pipeline.values.found import find_all
 from lookstruct.schemas.document import Page
 from lookstruct.schemas.loader import load_schema
 

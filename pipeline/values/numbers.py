@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from lookstruct.pipeline.grounding.currencies import fraction_digits
-from lookstruct.pipeline.grounding.locales import NEUTRAL, Conventions
-from lookstruct.pipeline.grounding.number_forms import NumberForm, number_forms
-from lookstruct.pipeline.grounding.separators import Reading
-from lookstruct.pipeline.grounding.siblings import NO_COLUMNS, Ballot, Columns
-from lookstruct.pipeline.grounding.spans import Cover
-from lookstruct.pipeline.grounding.text import plain
+from lookstruct.pipeline.values.currencies import fraction_digits
+from lookstruct.pipeline.values.locales import NEUTRAL, Conventions
+from lookstruct.pipeline.values.number_forms import NumberForm, number_forms
+from lookstruct.pipeline.values.separators import Reading
+from lookstruct.pipeline.values.siblings import NO_COLUMNS, Ballot, Columns
+from lookstruct.pipeline.values.spans import Cover
+from lookstruct.pipeline.values.text import plain
 from lookstruct.schemas.document import Span
 
 AMBIGUOUS = "ambiguous-number"

@@ -4,56 +4,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from typing import Any
-from unicodedata import normalize
 
-from lookstruct.pipeline.grounding.addresses import postal_addresses
-from lookstruct.pipeline.grounding.bylines import bylines
-from lookstruct.pipeline.grounding.durations import Duration
-from lookstruct.pipeline.grounding.field_names import names_field, opens_section
-from lookstruct.pipeline.grounding.found import Found
-from lookstruct.pipeline.grounding.labels import Labels
-from lookstruct.pipeline.grounding.numbers import plain_number
-from lookstruct.pipeline.items import counters, split_items, unnumbered
-from lookstruct.pipeline.whole_lists import headings_over, names_above, whole_lists
-from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Span
+from lookstruct.pipeline.holding.addresses import postal_addresses
+from lookstruct.pipeline.holding.bylines import bylines
+from lookstruct.pipeline.holding.field_names import names_field
+from lookstruct.pipeline.holding.page_lines import CELLS, PageLines, spellings
+from lookstruct.pipeline.values.durations import Duration
+from lookstruct.pipeline.values.found import Found
+from lookstruct.pipeline.values.labels import Labels
+from lookstruct.pipeline.values.numbers import plain_number
+from lookstruct.schemas.document import Block, Document, Span
 
 Node = Mapping[str, Any]
 
-_MARKER = re.compile(r"^\[[ x]\] ")
-"""A checkbox before a list item: a sign of ours, not text of the page's author."""
 _CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+|\s|[^\w\s]")
 """Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
-_VALUE = re.compile(r"\W{0,2}\d.{0,12}")
-"""A line that is a figure and its unit."""
-_TITLE_BREAK = re.compile(r"\s+[|·•–—-]\s+|:\s+")
-"""Between the name of a page and that of its site."""
 _LABELLED = 40
 """Code points up to which a line is a label and its value, colon or not."""
 _SHORT_LINE = 160
 """Code points up to which a line states one thing."""
-_CELLS, _CELL_LINES = " | ", "; "
-"""What stands between the cells of a row, and between the lines of a cell, in a document's text."""
 SEPARATOR = "\u0000"
 """Stands between the readings of the page, so that no span runs from one into the next."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A list of the page, or a line alone: each item in its spellings, and the texts above that may name it."""
-
-    items: tuple[tuple[str, ...], ...]
-    names: tuple[str, ...] = ()
-
-    @property
-    def n_chars(self) -> int:
-        """Code points of the longest item."""
-        return max(len(text) for spellings in self.items for text in spellings)
 
 
 @dataclass(frozen=True)
@@ -95,12 +72,12 @@ class PageOffers:
         A value that runs over lines (an address) is written by models in either way. None runs over the cells of a row.
         """
         text = "\n".join(
-            text.replace(_CELLS, SEPARATOR) if block.cells else text
+            text.replace(CELLS, SEPARATOR) if block.cells else text
             for block, text in zip(self.blocks, self._texts(), strict=True)
         )
         if not text.strip():
             return []
-        readings = [one.replace("\n", end) for one in _spellings(text) for end in ("\n", ", ", " ")]
+        readings = [one.replace("\n", end) for one in spellings(text) for end in ("\n", ", ", " ")]
         readings += self.also.get("span", ())
         return [json.dumps(chunk, ensure_ascii=False)[1:-1] for chunk in _CHUNK.findall(SEPARATOR.join(readings))]
 
@@ -108,13 +85,15 @@ class PageOffers:
         for block in self.blocks:
             yield block.span.of(self.document.text)
 
-    @cached_property
+    @property
     def lines(self) -> tuple[str, ...]:
-        """Whole lines, cells, and the values of "label: value" lines, in page order.
+        """See `PageLines.lines`."""
+        return self.page_lines.lines
 
-        A list item that lies over several lines is one; the number before a step is none of it.
-        """
-        return _spelt(text for number, whole in self._wholes.items() for text in self._lines_of(number, whole))
+    @cached_property
+    def page_lines(self) -> PageLines:
+        """The page in lines and lists."""
+        return PageLines(self.document, self.blocks)
 
     def named_durations(self, key: str) -> tuple[str, ...]:
         """The lengths of time whose label names the field `key` (`Cook time: 30 min` for `cook_time`), as JSON text."""
@@ -133,79 +112,6 @@ class PageOffers:
         return Labels(self.document)
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """The page in reading order, its lists whole; every other line and cell alone, without the headings."""
-        items = [number for number in self._wholes if self.blocks[number].kind is BlockKind.LIST_ITEM]
-        lists = {run[0]: run for run in whole_lists(self.document, self.blocks, items) if len(run) > 1}
-        inside = {number for run in lists.values() for number in run}
-        found: list[Run] = []
-        above: set[int] = set()  # headings whose list has come
-        for number in self._wholes:
-            if number in lists:
-                found.append(self._list(lists[number], above))
-                above.update(self._headings[number])
-            elif number not in inside:
-                found += self._alone(number)
-        return tuple(found)
-
-    def _list(self, numbers: Sequence[int], above: Set[int]) -> Run:
-        """A list, named by what is right above it, and by the headings that it is the first list under."""
-        headings = (self._text(at) for at in self._headings[numbers[0]] if at not in above)
-        names = (*names_above(self.document, self.blocks, numbers[0]), *headings)
-        return Run(tuple(tuple(_spellings(self._wholes[number])) for number in numbers), names)
-
-    def _alone(self, number: int) -> Iterator[Run]:
-        whole = self._wholes[number]
-        if self.blocks[number].kind not in (BlockKind.HEADING, BlockKind.TITLE) and not self._opens(number):
-            for text in dict.fromkeys(filter(None, self._lines_of(number, whole))):
-                yield Run((tuple(_spellings(text)),), tuple(map(self._text, self._headings[number])))
-
-    def _text(self, number: int) -> str:
-        return self.blocks[number].span.of(self.document.text)
-
-    @cached_property
-    def _headings(self) -> list[tuple[int, ...]]:
-        return headings_over(self.blocks, self._opens)
-
-    def _opens(self, number: int) -> bool:
-        """Whether a line only says what follows, and what follows is not the mere value of a label."""
-        text, *after = (block.span.of(self.document.text) for block in self.blocks[number : number + 2])
-        return opens_section(text) and not any(map(_VALUE.fullmatch, after))
-
-    @cached_property
-    def _wholes(self) -> Mapping[int, str]:
-        """Block number -> the line that begins there, without those that are part of the line above or only count."""
-        texts = [_MARKER.sub("", text.strip(), count=1) for text in self._texts()]
-        counting = counters(texts)
-        parts = (tuple(n for n in run if n not in counting) for run in split_items(self.document, self.blocks))
-        items = {run[0]: run for run in parts if run}
-        left_out = counting | {number for run in items.values() for number in run[1:]}
-        return {
-            number: unnumbered(" ".join(texts[n] for n in items.get(number, (number,))))
-            for number in range(len(self.blocks))
-            if number not in left_out
-        }
-
-    def _lines_of(self, number: int, whole: str) -> Iterator[str]:
-        """What may be taken as a line of one block: all of it, its cells, its value behind a label, its lines."""
-        block = self.blocks[number]
-        if block.kind is BlockKind.TITLE:
-            yield from _TITLE_BREAK.split(whole)
-            return
-        if not block.cells or _CELLS not in whole:  # a whole row is no value
-            yield whole
-        yield from (part for cell in block.cells for part in self._cell_lines(cell))
-        yield from (cell.span.of(self.document.text).strip() for cell in block.cells)
-        if block.kind in (BlockKind.DEFINITION, BlockKind.TABLE_ROW) and ": " in whole:
-            yield whole.partition(": ")[2]
-        if "\n" in whole:
-            yield from (line.strip() for line in whole.split("\n"))
-
-    def _cell_lines(self, cell: Cell) -> list[str]:
-        """The lines of a cell, which the page's text joins."""
-        return [part.strip() for part in cell.span.of(self.document.text).split(_CELL_LINES)]
-
-    @cached_property
     def addresses(self) -> tuple[tuple[str, ...], ...]:
         """The postal addresses, each in all the ways in which it may begin and end."""
         return postal_addresses(self.document, self.blocks)
@@ -220,16 +126,6 @@ class PageOffers:
     def currencies(self) -> tuple[str, ...]:
         """ISO codes of the currencies that stand beside numbers."""
         return tuple(dict.fromkeys(n.currency for n in self.found.numbers if n.currency))
-
-
-def _spellings(text: str) -> Iterable[str]:
-    """A text as the page has it, and with accents as models write them: one character with its letter."""
-    return dict.fromkeys((text, normalize("NFC", text)))
-
-
-def _spelt(texts: Iterable[str]) -> tuple[str, ...]:
-    """Each text once, in each of its spellings; without empty ones."""
-    return tuple(dict.fromkeys(form for text in dict.fromkeys(texts) if text for form in _spellings(text)))
 
 
 def _written(values: Iterable[Any], node: Node) -> Iterator[str]:
@@ -253,12 +149,12 @@ def _lines(offers: PageOffers, node: Node) -> Iterator[str]:
 def _addresses(offers: PageOffers, node: Node) -> Iterator[str]:
     most = node.get("maxLength", 300)
     found = (text for runs in offers.addresses for text in runs if len(text) <= most)
-    return _strings(form for text in found for form in _spellings(text))
+    return _strings(form for text in found for form in spellings(text))
 
 
 def _bylines(offers: PageOffers, node: Node) -> Iterator[str]:
     names = bylines(offers.document, offers.blocks, offers.found.moments)
-    return _strings(form for name in names if len(name) <= node.get("maxLength", 300) for form in _spellings(name))
+    return _strings(form for name in names if len(name) <= node.get("maxLength", 300) for form in spellings(name))
 
 
 def _links(offers: PageOffers, _: Node) -> Iterator[str]:

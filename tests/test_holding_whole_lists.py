@@ -1,16 +1,21 @@
 """Which list items are one list to a person, whatever small headings part it."""
 
+from collections.abc import Callable
+
 import pytest
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.whole_lists import names_above, whole_lists
+from lookstruct.pipeline.holding.field_names import is_other_section
+from lookstruct.pipeline.holding.whole_lists import names_above, whole_lists
 from lookstruct.schemas.document import BlockKind, Page
 
 
-def lists(html: str) -> list[list[str]]:
+def lists(html: str, *are_apart: Callable[[str, str], bool]) -> list[list[str]]:
     page = clean(Page("https://a.example/", "https://a.example/", html))
     items = [n for n, block in enumerate(page.blocks) if block.kind is BlockKind.LIST_ITEM]
-    return [[page.blocks[n].span.of(page.text) for n in run] for run in whole_lists(page, page.blocks, items)]
+    return [
+        [page.blocks[n].span.of(page.text) for n in run] for run in whole_lists(page, page.blocks, items, *are_apart)
+    ]
 
 
 def ul(*items: str) -> str:
@@ -25,6 +30,17 @@ def test_small_headings_part_one_list_under_a_larger_heading() -> None:
 def test_short_lines_of_the_same_kind_part_one_list() -> None:
     page = f"<h1>Pie</h1><h3>You need</h3><div><p>Crust</p>{ul('flour')}<p>Filling</p>{ul('plums')}</div>"
     assert lists(page) == [["flour", "plums"]]
+
+
+def test_a_smaller_heading_goes_on_with_a_list_that_notes_open() -> None:
+    page = f"<h1>Pie</h1><h2>You need</h2><p>4 servings</p>{ul('flour', 'salt')}<h3>Filling</h3>{ul('plums')}"
+    assert lists(page) == [["flour", "salt", "plums"]]
+
+
+def test_a_smaller_heading_that_names_something_else_ends_a_list() -> None:
+    page = f"<h1>Pie</h1><h2>Ingredients</h2>{ul('flour')}<h3>Method</h3>{ul('mix it')}"
+    assert lists(page, is_other_section) == [["flour"], ["mix it"]]
+    assert lists(page.replace("Method", "Ingredients of the crust"), is_other_section) == [["flour", "mix it"]]
 
 
 def test_headings_inside_a_list_element_do_not_end_it() -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from lookstruct.pipeline.grounding.locales import Conventions
-from lookstruct.pipeline.grounding.month_names import month_number
-from lookstruct.pipeline.grounding.spans import Cover
-from lookstruct.pipeline.grounding.text import glued
+from lookstruct.pipeline.values.locales import Conventions
+from lookstruct.pipeline.values.month_names import month_number
+from lookstruct.pipeline.values.spans import Cover
+from lookstruct.pipeline.values.text import glued
 from lookstruct.schemas.document import Span
 
 DMY, MDY, YMD = "dmy", "mdy", "ymd"

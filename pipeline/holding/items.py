@@ -11,7 +11,10 @@ from lookstruct.schemas.document import Block, BlockKind, Document
 
 _AMOUNT = re.compile(r"[^\w\s]{0,2}[\d\u00bc-\u00be\u2150-\u215e].{0,24}", re.DOTALL)
 """What begins with a number and is short: `2 1/2 cups`, `½ tsp`, `1`."""
+_BARE_NUMBER = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e][\d\u00bc-\u00be\u2150-\u215e\s/.,-]{0,8}")
 _MOST_PARTS = 4
+_MOST_BOXED = 3
+_LEAST_PAIRS = 3
 _MOST_CHARS = 200
 _LABEL_CHARS = 32
 _VALUE_CHARS = 80
@@ -24,15 +27,15 @@ _LONE_NUMBER = re.compile(r"(\d{1,2})[.)]?")
 def split_items(document: Document, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
     """Runs of block numbers that are one item which begins with an amount: `2 1/2 cups` above `flour`.
 
-    Such an item reads as one line. In a list it has two to four blocks, short altogether; outside lists two that share
-    an element, beside another such pair.
+    Such an item reads as one line. In a list it has two to four blocks, short altogether; outside lists two or three
+    that share an element, near another such item, or a number and a line in turn, three times at least.
     """
-    runs = _runs([_item(block) for block in blocks])
+    runs = _runs(_owners(blocks))
     items = [run for run in runs if _is_one_item(document, [blocks[number] for number in run])]
-    starts, ends = {run[0] for run in items}, {run[-1] for run in items}
-    listed = {run for run in items if blocks[run[0]].kind is BlockKind.LIST_ITEM}
-    paired = {run for run in items if len(run) == 2 and (run[-1] + 1 in starts or run[0] - 1 in ends)}
-    return [run for run in items if run in listed | paired]
+    listed = [run for run in items if blocks[run[0]].kind is BlockKind.LIST_ITEM]
+    boxed = [run for run in items if len(run) <= _MOST_BOXED and run not in listed]
+    near = [run for run in boxed if any(0 < abs(other[0] - run[0]) <= _MOST_BOXED + 1 for other in boxed)]
+    return sorted([*listed, *near, *(pair for run in runs for pair in _in_turn(document, blocks, run))])
 
 
 def _runs(owners: Sequence[str | None]) -> list[tuple[int, ...]]:
@@ -44,6 +47,16 @@ def _runs(owners: Sequence[str | None]) -> list[tuple[int, ...]]:
         else:
             runs.append([number])
     return [tuple(run) for run in runs]
+
+
+def _owners(blocks: Sequence[Block]) -> list[str | None]:
+    """What each block is part of; a paragraph with another one in its element is that element's, as the other is."""
+    owners = [_item(block) for block in blocks]
+    for number, (outer, inner) in enumerate(pairwise(blocks)):
+        are_lines = outer.kind is inner.kind is BlockKind.PARAGRAPH
+        if are_lines and inner.dom_path.startswith(f"{outer.dom_path} > "):
+            owners[number] = owners[number + 1] = outer.dom_path
+    return owners
 
 
 def _item(block: Block) -> str | None:
@@ -63,6 +76,17 @@ def _is_one_item(document: Document, parts: Sequence[Block]) -> bool:
     first, second = (part.span.of(document.text) for part in parts[:2])
     in_list = parts[0].kind is BlockKind.LIST_ITEM
     return _AMOUNT.fullmatch(first) is not None and (in_list or not second[0].isdigit())
+
+
+def _in_turn(document: Document, blocks: Sequence[Block], run: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs of a bare number and the line after it, in a run of paragraphs that holds three such pairs at least."""
+    texts = {number: blocks[number].span.of(document.text) for number in run}
+    bare = {number for number, text in texts.items() if _BARE_NUMBER.fullmatch(text)}
+    pairs = [
+        (n, n + 1) for n in sorted(bare) if n + 1 in texts and n + 1 not in bare and len(texts[n + 1]) < _MOST_CHARS
+    ]
+    is_long = len(run) > _MOST_PARTS and blocks[run[0]].kind is BlockKind.PARAGRAPH
+    return pairs if is_long and len(pairs) >= _LEAST_PAIRS else []
 
 
 def labelled_values(document: Document, blocks: Sequence[Block]) -> frozenset[int]:

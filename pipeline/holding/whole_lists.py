@@ -20,9 +20,17 @@ _SMALLEST = 7
 _HEADINGS = (BlockKind.HEADING, BlockKind.TITLE)
 
 
-def whole_lists(document: Document, blocks: Sequence[Block], items: Sequence[int]) -> list[tuple[int, ...]]:
-    """Runs of `items`, ascending numbers of list items, that are one list to a person."""
-    lists = _Lists(document, blocks, frozenset(items))
+def whole_lists(
+    document: Document,
+    blocks: Sequence[Block],
+    items: Sequence[int],
+    are_apart: Callable[[str, str], bool] = lambda heading, part: False,  # noqa: ARG005
+) -> list[tuple[int, ...]]:
+    """Runs of `items`, ascending numbers of list items, that are one list to a person.
+
+    `are_apart` says of a heading and a smaller one below it whether they name different things.
+    """
+    lists = _Lists(document, blocks, frozenset(items), are_apart)
     found: list[list[int]] = []
     for number in items:
         if found and lists.goes_on(found[-1][0], found[-1][-1], number):
@@ -35,7 +43,10 @@ def whole_lists(document: Document, blocks: Sequence[Block], items: Sequence[int
 class _Lists:
     """Answers whether a list goes on behind one of its items."""
 
-    def __init__(self, document: Document, blocks: Sequence[Block], items: Set[int]) -> None:
+    def __init__(
+        self, document: Document, blocks: Sequence[Block], items: Set[int], are_apart: Callable[[str, str], bool]
+    ) -> None:
+        self._are_apart = are_apart
         self._document = document
         self._blocks = blocks
         self._items = items
@@ -83,11 +94,14 @@ class _Lists:
         return None
 
     def _opens(self, heading: int, first: int, between: range) -> bool:
-        """Whether the first list is opened as the second is: by a line of the same kind, or by the heading alone."""
-        if not between:
+        """Whether the first list is opened as the second is: by a line of the same kind, or by the heading alone.
+
+        Or the second is opened by a smaller heading, which says nothing that its larger one does not hold.
+        """
+        if not between or self._are_apart(self._text(heading), self._text(between[-1])):
             return False
         opener, other = self._blocks[first - 1], self._blocks[between[-1]]
-        return first - 1 == heading or opener.kind is other.kind
+        return first - 1 == heading or opener.kind is other.kind or other.kind is BlockKind.HEADING
 
     def _text(self, number: int) -> str:
         return self._blocks[number].span.of(self._document.text).casefold()
@@ -176,8 +190,11 @@ def _ends(blocks: Sequence[Block], over: Sequence[Sequence[int]]) -> dict[int, i
 
 
 def _last_alike(blocks: Sequence[Block], numbers: Sequence[int]) -> int:
-    places = [_place(blocks[number]) for number in numbers]
-    usual, _ = Counter(places).most_common(1)[0]
+    places = [place_of(blocks[number]) for number in numbers]
+    counts, n_chars = Counter(places), Counter[tuple[str, ...]]()
+    for number, place in zip(numbers, places, strict=True):
+        n_chars[place] += len(blocks[number].span)
+    usual = max(counts, key=lambda place: (counts[place], n_chars[place]))
     alike = (n for n, place in zip(numbers, places, strict=True) if place == usual or _is_item(blocks[n]))
     return max(alike)
 
@@ -186,7 +203,7 @@ def _is_item(block: Block) -> bool:
     return block.kind is BlockKind.LIST_ITEM
 
 
-def _place(block: Block) -> tuple[str, ...]:
-    """A DOM path up to which of its like the element and the one around it are."""
+def place_of(block: Block) -> tuple[str, ...]:
+    """How a block lies in the page: its DOM path up to which of its like the element and the one around it are."""
     steps = block.dom_path.split(" > ")
     return (*steps[:-3], *map(_tag, steps[-3:]))

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from lookstruct.pipeline.grounding.currencies import SIGNS
+from lookstruct.pipeline.values.currencies import SIGNS
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document, Span
 
 _LONGEST = 60

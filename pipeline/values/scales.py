@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from babel.numbers import format_compact_decimal
 
-from lookstruct.pipeline.grounding.locales import Conventions
-from lookstruct.pipeline.grounding.text import is_unspaced
+from lookstruct.pipeline.values.locales import Conventions
+from lookstruct.pipeline.values.text import is_unspaced
 from lookstruct.schemas.document import Span
 
 _CHARACTERS = {"万": 4, "萬": 4, "億": 8, "亿": 8, "兆": 12, "만": 4, "억": 8}
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[ \u00a0]?([^\W\d_]{1,14}\.?)(?![\w-])")
 def scale_after(text: str, start: int, conventions: Conventions, *, money: bool) -> tuple[Decimal, Span] | None:
     """The factor written at `start` (one space may stand before it) and where; None if there is none.
 
-    >>> from lookstruct.pipeline.grounding.locales import conventions
+    >>> from lookstruct.pipeline.values.locales import conventions
     >>> scale_after("5 Mio. Euro", 1, conventions("de"), money=False)
     (Decimal('1E+6'), Span(start=1, end=6))
     """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lookstruct.pipeline.grounding.contacts import Contact, find_addresses, find_phones
-from lookstruct.pipeline.grounding.dates import Moment, find_dates
-from lookstruct.pipeline.grounding.durations import Duration, find_durations
-from lookstruct.pipeline.grounding.locales import Conventions, conventions_of
-from lookstruct.pipeline.grounding.numbers import Number, find_numbers
-from lookstruct.pipeline.grounding.siblings import columns_of
-from lookstruct.pipeline.grounding.spans import Cover
+from lookstruct.pipeline.values.contacts import Contact, find_addresses, find_phones
+from lookstruct.pipeline.values.dates import Moment, find_dates
+from lookstruct.pipeline.values.durations import Duration, find_durations
+from lookstruct.pipeline.values.locales import Conventions, conventions_of
+from lookstruct.pipeline.values.numbers import Number, find_numbers
+from lookstruct.pipeline.values.siblings import columns_of
+from lookstruct.pipeline.values.spans import Cover
 from lookstruct.schemas.document import Document, Span
 
 

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from lookstruct.pipeline.grounding.clock import ClockTime, find_times
-from lookstruct.pipeline.grounding.date_forms import DMY, MDY, YMD, DateForm, date_forms
-from lookstruct.pipeline.grounding.locales import NEUTRAL, Conventions
-from lookstruct.pipeline.grounding.month_names import weekday_number
-from lookstruct.pipeline.grounding.siblings import NO_COLUMNS, Ballot, Columns
-from lookstruct.pipeline.grounding.spans import Cover
-from lookstruct.pipeline.grounding.text import plain
+from lookstruct.pipeline.values.clock import ClockTime, find_times
+from lookstruct.pipeline.values.date_forms import DMY, MDY, YMD, DateForm, date_forms
+from lookstruct.pipeline.values.locales import NEUTRAL, Conventions
+from lookstruct.pipeline.values.month_names import weekday_number
+from lookstruct.pipeline.values.siblings import NO_COLUMNS, Ballot, Columns
+from lookstruct.pipeline.values.spans import Cover
+from lookstruct.pipeline.values.text import plain
 from lookstruct.schemas.document import Span
 
 AMBIGUOUS = "ambiguous-date"

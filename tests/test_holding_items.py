@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.grounding.found import find_all
-from lookstruct.pipeline.grounding.offers import PageOffers, telling_durations
-from lookstruct.pipeline.items import counters, split_items, unnumbered
+from lookstruct.pipeline.holding.items import counters, split_items, unnumbered
+from lookstruct.pipeline.holding.offers import PageOffers, telling_durations
+from lookstruct.pipeline.values.found import find_all
 from lookstruct.pipeline.view import show
 from lookstruct.schemas.document import Document, Page
 
@@ -54,6 +54,29 @@ def test_amounts_in_boxes_of_their_own_are_joined_where_several_stand_together()
     row = "<div><div>250 g</div><div>curd</div></div>"
     assert lines(f"<section>{row}{row.replace('curd', 'flour')}</section>") == ("250 g curd", "250 g flour")
     assert lines(f"<section>{row}<p>Mix.</section>") == ("250 g", "curd", "Mix.")
+
+
+def test_an_amount_its_thing_and_a_remark_in_boxes_of_three_are_joined_with_single_lines_between() -> None:
+    boxes = [
+        "<div>1 db</div><div>patisszon</div><div>(1 kg)</div>",
+        "<div>salt</div>",
+        "<div>2 ek</div><div>zsír</div>",
+    ]
+    assert lines("".join(f"<div>{box}</div>" for box in boxes)) == ("1 db patisszon (1 kg)", "salt", "2 ek zsír")
+
+
+def test_numbers_and_lines_in_turn_in_one_box_are_joined_and_the_lines_between_stay_alone() -> None:
+    page = (
+        "<p>¼</p><div>cup cranberries</div><p>2</p><div>1½-inch-thick chops</div><div>Salt</div><p>4</p><div>figs</div>"
+    )
+    assert lines(f"<section>{page}</section>") == ("¼ cup cranberries", "2 1½-inch-thick chops", "Salt", "4 figs")
+    assert lines("<section><p>2</p><p>figs</p><p>Mix.</p><p>3</p><p>Eat.</p></section>")[:2] == ("2", "figs")
+
+
+def test_a_line_and_the_paragraph_in_its_element_are_joined() -> None:
+    row = "<div>{}<label><p>{}</p></label></div>"
+    rows = row.format("4", "eggs") + row.format("", "bread") + row.format("½ cup", "feta")
+    assert lines(f"<section>{rows}</section>") == ("4 eggs", "bread", "½ cup feta")
 
 
 def test_sizes_one_under_the_other_stay_lines() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from urllib.parse import urljoin
 
 from lookstruct.decoding.request import Candidate
-from lookstruct.pipeline.grounding.found import Found, find_all
-from lookstruct.pipeline.grounding.labels import Labels, without_bullet
-from lookstruct.pipeline.grounding.numbers import Number, plain_number
+from lookstruct.pipeline.values.found import Found, find_all
+from lookstruct.pipeline.values.labels import Labels, without_bullet
+from lookstruct.pipeline.values.numbers import Number, plain_number
 from lookstruct.schemas.document import BlockKind, Document, Span
 
 _LONGEST_LINE = 500

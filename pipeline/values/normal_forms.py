@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lookstruct.pipeline.grounding.found import Found, find_all
-from lookstruct.pipeline.grounding.numbers import Number, plain_number
-from lookstruct.pipeline.grounding.spans import Cover
+from lookstruct.pipeline.values.found import Found, find_all
+from lookstruct.pipeline.values.numbers import Number, plain_number
+from lookstruct.pipeline.values.spans import Cover
 from lookstruct.schemas.document import Document, Span
 
 _OR = " or "

@@ -11,9 +11,9 @@ from babel.numbers import format_currency, format_decimal, format_percent
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lookstruct.pipeline.grounding.locales import conventions
-from lookstruct.pipeline.grounding.numbers import Number, find_numbers, parse_number
-from lookstruct.pipeline.grounding.siblings import Columns
+from lookstruct.pipeline.values.locales import conventions
+from lookstruct.pipeline.values.numbers import Number, find_numbers, parse_number
+from lookstruct.pipeline.values.siblings import Columns
 from lookstruct.schemas.document import Span
 
 LOCALES = (

@@ -10,9 +10,9 @@ from babel.dates import format_date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookstruct.pipeline.grounding.dates import Moment, find_dates, parse_date
-from lookstruct.pipeline.grounding.locales import conventions
-from lookstruct.pipeline.grounding.siblings import Columns
+from lookstruct.pipeline.values.dates import Moment, find_dates, parse_date
+from lookstruct.pipeline.values.locales import conventions
+from lookstruct.pipeline.values.siblings import Columns
 from lookstruct.schemas.document import Span
 
 LOCALES = (

@@ -8,9 +8,9 @@ import pytest
 
 from lookstruct.decoding.request import Candidate
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.grounding.candidates import find_candidates
-from lookstruct.pipeline.grounding.contacts import find_addresses, find_phones
-from lookstruct.pipeline.grounding.labels import Labels
+from lookstruct.pipeline.values.candidates import find_candidates
+from lookstruct.pipeline.values.contacts import find_addresses, find_phones
+from lookstruct.pipeline.values.labels import Labels
 from lookstruct.schemas.document import Block, BlockKind, Document, Page, Span
 
 

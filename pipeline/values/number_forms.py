@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import pairwise
 
-from lookstruct.pipeline.grounding.currencies import SIGNS, CurrencyMark, currencies, fraction_digits
-from lookstruct.pipeline.grounding.locales import Conventions
-from lookstruct.pipeline.grounding.scales import scale_after
-from lookstruct.pipeline.grounding.separators import Reading, readings
-from lookstruct.pipeline.grounding.spans import Cover
-from lookstruct.pipeline.grounding.text import WIDE_SPACE, glued
+from lookstruct.pipeline.values.currencies import SIGNS, CurrencyMark, currencies, fraction_digits
+from lookstruct.pipeline.values.locales import Conventions
+from lookstruct.pipeline.values.scales import scale_after
+from lookstruct.pipeline.values.separators import Reading, readings
+from lookstruct.pipeline.values.spans import Cover
+from lookstruct.pipeline.values.text import WIDE_SPACE, glued
 from lookstruct.schemas.document import Span
 
 RANGE_LOW, RANGE_HIGH = "range-low", "range-high"

@@ -18,37 +18,47 @@ _MOST_WORDS = 6
 """Words of a line that is no heading and opens a section all the same."""
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "ingredient": (
-        *("ingredi", "zutat", "benodigd", "skladnik", "malzeme", "ainekset", "hozzaval", "surovin", "sestavin"),
-        *("sastojci", "potrebujeme", "you will need", "you'll need"),
-        *("ингредиент", "інгредієнт", "υλικα", "材料", "재료", "المقادير", "المكونات"),
+        *("ingredi", "zutat", "benodigd", "dit heb je nodig", "skladnik", "malzeme", "ainekset", "hozzaval"),
+        *("surovin", "sestavin", "sastojci", "potrebujeme", "what you need", "you will need", "you'll need"),
+        *("koostisosad", "sastavdalas", "innihald", "radavidd", "du behover", "du trenger", "du skal bruge"),
+        *("bahan", "nguyen lieu", "ингредиент", "інгредієнт", "продукты", "продукти", "съставки", "састојци"),
+        *(
+            "υλικα",
+            "材料",
+            "食材",
+            "配料",
+            "用料",
+            "재료",
+            "ส่วนผสม",
+            "מצרכים",
+            "רכיבים",
+            "المقادير",
+            "المكونات",
+            "مواد لازم",
+        ),
     ),
     "instruction": (
+        *("instruc", "instruk", "istruzion", "instrukt", "how to make", "what to do", "procedure", "preparation"),
+        *("zubereit", "anleitung", "so geht's", "so wird", "bereiding", "werkwijze", "aan de slag", "zo maak je"),
+        *("preparac", "preparaz", "preparo", "elaborac", "procedim", "modo de", "mod de preparare", "etape"),
+        *("la recette", "descriptif", "deroulement", "tillag", "gor sa", "sa gor du", "fremgang", "framgang"),
+        *("slik gjor", "sadan gor", "valmist", "nain teet", "tyoohje", "wykonan", "przygotow", "postup", "priprav"),
+        *("priprem", "elkeszit", "yapilis", "hazirlan", "pagatavosan", "gaminim", "adferd", "cara membuat", "cach lam"),
+        *("приготовлен", "приготуван", "приготвян", "метод", "припрема", "εκτελεση", "παρασκευη", "οδηγιες"),
         *(
-            "instruc",
-            "instruk",
-            "istruzion",
-            "zubereit",
-            "anleitung",
-            "preparac",
-            "preparaz",
-            "preparo",
-            "preparation",
-            "etape",
-        ),
-        *("elaborac", "procedim", "modo de", "bereiding", "werkwijze", "tillag", "gor sa", "fremgang", "wykonan"),
-        *(
-            "przygotow",
-            "postup",
-            "yapilis",
-            "valmist",
-            "elkeszit",
-            "приготовлен",
-            "εκτελεση",
             "作り方",
             "手順",
+            "做法",
+            "步骤",
+            "步驟",
+            "만드는",
+            "조리",
+            "วิธีทำ",
+            "הכנה",
+            "אופן ההכנה",
             "طريقة",
+            "طرز تهیه",
         ),
-        *("priprav", "pripreme", "procedure", "how to make", "la recette", "slik gjor", "sa gor du", "framgang"),
     ),
     "responsibility": ("aufgaben", "deine rolle", "ihre rolle", "missions", "responsab", "funciones", "mansioni"),
     "qualification": ("qualifi", "anforderung", "dein profil", "ihr profil", "profil recherche", "requisit", "eisen"),
@@ -57,7 +67,17 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """What a field is called -> how the headings of other languages begin, small letters without accents."""
 _TIMES: Mapping[str, tuple[str, ...]] = {
-    "prep": ("prep", "vorbereit", "voorbereid", "forbered", "przygotow", "arbeitszeit", "подготов"),
+    "prep": (
+        "prep",
+        "vorbereit",
+        "voorbereid",
+        "forbered",
+        "przygotow",
+        "arbeitszeit",
+        "подготов",
+        "elokeszit",
+        "pripr",
+    ),
     "cook": (
         "cook",
         "bake",
@@ -117,6 +137,16 @@ def opens_section(line: str) -> bool:
     first, *more = line.split() or [""]
     is_short = len(more) < _MOST_WORDS and not _VALUE.search(line)
     return is_short and bool(_named(first, "") & _SECTIONS.keys()) and bool(_named(line, "") & _SECTIONS.keys())
+
+
+def is_other_section(heading: str, part: str) -> bool:
+    """Whether a smaller heading names something that the larger one above it does not.
+
+    >>> is_other_section("Ingredients", "Method"), is_other_section("Ingredients", "For the crust")
+    (True, False)
+    """
+    named = _named(part, "") & _SECTIONS.keys()
+    return bool(named) and not named & _named(heading, "")
 
 
 def _asked(key: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookstruct.pipeline.grounding.normal_forms import normal_forms
+from lookstruct.pipeline.values.normal_forms import normal_forms
 from lookstruct.schemas.document import Document
 
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from babel.core import get_global
 from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol, get_territory_currencies
 
-from lookstruct.pipeline.grounding.locales import Conventions
-from lookstruct.pipeline.grounding.text import is_unspaced
+from lookstruct.pipeline.values.locales import Conventions
+from lookstruct.pipeline.values.text import is_unspaced
 from lookstruct.schemas.document import Span
 
 SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
@@ -95,7 +95,7 @@ class Currencies:
 
         `amount`: the number looks like one, so that a code that is a word too may be believed.
 
-        >>> from lookstruct.pipeline.grounding.locales import NEUTRAL
+        >>> from lookstruct.pipeline.values.locales import NEUTRAL
         >>> Currencies(NEUTRAL).before("only US$ 5", 9, amount=False)
         CurrencyMark(code='USD', span=Span(start=5, end=8), shared=False)
         """
@@ -122,7 +122,7 @@ class Currencies:
     def after(self, text: str, start: int, *, amount: bool) -> CurrencyMark | None:
         """The currency written from `start` on, with at most one space before it; `amount` as above.
 
-        >>> from lookstruct.pipeline.grounding.locales import NEUTRAL
+        >>> from lookstruct.pipeline.values.locales import NEUTRAL
         >>> Currencies(NEUTRAL).after("5 zł.", 1, amount=False).span
         Span(start=2, end=4)
         """

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from babel.units import format_unit
 
-from lookstruct.pipeline.grounding.locales import NEUTRAL, Conventions
-from lookstruct.pipeline.grounding.month_names import name_key
-from lookstruct.pipeline.grounding.text import glued, is_unspaced, plain
+from lookstruct.pipeline.values.locales import NEUTRAL, Conventions
+from lookstruct.pipeline.values.month_names import name_key
+from lookstruct.pipeline.values.text import glued, is_unspaced, plain
 from lookstruct.schemas.document import Span
 
 RANGE_LOW, RANGE_HIGH = "range-low", "range-high"

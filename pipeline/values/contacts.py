@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lookstruct.pipeline.grounding.spans import NO_COVER, Cover
-from lookstruct.pipeline.grounding.text import plain
+from lookstruct.pipeline.values.spans import NO_COVER, Cover
+from lookstruct.pipeline.values.text import plain
 from lookstruct.schemas.document import Span
 
 _EMAIL = re.compile(r"(?<![\w.+%@-])[\w+%-][\w.+%-]{0,63}@(?:[\w-]{1,63}\.){1,5}[^\W\d_]{2,24}(?![\w@])")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from lookstruct.pipeline.grounding.durations import find_durations, iso_duration, parse_duration
-from lookstruct.pipeline.grounding.locales import conventions
+from lookstruct.pipeline.values.durations import find_durations, iso_duration, parse_duration
+from lookstruct.pipeline.values.locales import conventions
 
 LOCALES = (
     "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "hu", "ro", "bg", "ru", "uk", "sv", "da", "nb",

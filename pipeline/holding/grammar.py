@@ -15,8 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
-from lookstruct.pipeline.grounding.field_names import is_named
-from lookstruct.pipeline.grounding.offers import PageOffers, Run
+from lookstruct.pipeline.holding.field_names import is_named
+from lookstruct.pipeline.holding.offers import PageOffers
+from lookstruct.pipeline.holding.page_lines import Run
+from lookstruct.pipeline.holding.stated import stated
 
 Node = Mapping[str, Any]
 _NULL = {"type": "null"}
@@ -149,13 +151,16 @@ class _Compiler:
         if source == "byline":
             runs: Sequence[Run] = [Run(((name,),)) for name in self._names(node["items"])]
             return (runs, True) if 0 < len(runs) <= longest else ((), False)
-        shown = [run for run in self._offers.runs if run.n_chars <= node["items"].get("maxLength", run.n_chars)]
-        named = {run.items: run for run in shown if is_named(key, run.names)}.values()
-        stated = [run for run in named if len(run.items) > 1] or (list(named) if len(named) > 1 else [])
+        page = self._offers.page_lines
+        most = node["items"].get("maxLength")
+        shown, tables = (
+            [run for run in some if most is None or run.n_chars <= most] for some in (page.runs, page.tables)
+        )
+        told = stated(key, (*shown, *tables))
         others = [other for other in lists if other != key]
         untaken = [run for run in shown if not any(is_named(other, run.names) for other in others)]
-        runs = stated or untaken or shown
-        return (runs, bool(stated)) if sum(len(run.items) for run in runs) <= longest else ((), False)
+        runs = told or untaken or shown
+        return (runs, bool(told)) if sum(len(run.items) for run in runs) <= longest else ((), False)
 
     def _of_runs(self, runs: Sequence[Run], is_stated: bool) -> str:
         """Runs in page order. A list goes on to its end, and after it come lists only. The first may be taken from one

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from lookstruct.pipeline.grounding.dates import Moment
-from lookstruct.pipeline.grounding.month_names import month_number, weekday_number
+from lookstruct.pipeline.values.dates import Moment
+from lookstruct.pipeline.values.month_names import month_number, weekday_number
 from lookstruct.schemas.document import Block, BlockKind, Document
 
 _MOST_CHARS = 160

@@ -1,0 +1,63 @@
+"""Which of the page's lists and lines the page itself says to be a field's."""
+
+from lookstruct.extractors.clean import clean
+from lookstruct.pipeline.holding.page_lines import PageLines
+from lookstruct.pipeline.holding.stated import stated
+from lookstruct.schemas.document import Page
+
+STEPS = (
+    "Melt the butter in a large pan over medium heat until it foams up.",
+    "Add the pears and stir until they are soft and brown on all sides.",
+    "Let them cool in the pan for half an hour before you serve them.",
+)
+
+
+def told(html: str, key: str = "instructions") -> list[str]:
+    page = clean(Page("https://a.example/", "https://a.example/", html))
+    lines = PageLines(page, page.blocks)
+    return [item[0] for run in stated(key, (*lines.runs, *lines.tables)) for item in run.items]
+
+
+def p(*texts: str) -> str:
+    return "".join(f"<p>{text}</p>" for text in texts)
+
+
+def ul(*items: str) -> str:
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+def test_sentences_right_under_the_heading_come_before_a_list_of_something_else() -> None:
+    page = f"<h1>Pears</h1><h2>Directions</h2>{p(*STEPS)}<p>Nutrition</p>{ul('Calories: 90', 'Fat: 2 g', 'Salt: 1 g')}"
+    assert told(page) == list(STEPS)
+
+
+def test_short_lines_come_first_where_they_are_more_text_than_the_lists() -> None:
+    eggs = ["4 large fresh eggs", "a spoon of butter"]
+    page = f"<h1>Eggs</h1><h2>Ingredients</h2>{p(*eggs)}<p>Tags</p>{ul('Egg', 'Brunch')}"
+    assert told(page, "ingredients") == eggs
+    notes = f"<h1>Eggs</h1><h2>Ingredients</h2>{p('4 servings')}<p>Metric</p>{ul('4 large eggs', '10 g of butter')}"
+    assert told(notes, "ingredients") == ["4 large eggs", "10 g of butter"]
+
+
+def test_of_text_with_labels_and_times_between_only_the_text_is_taken() -> None:
+    times = "<div><div>40 min</div><div>Working time</div></div>"
+    steps = "".join(f"<div>{n}<p>{text}</p></div>" for n, text in enumerate(STEPS, 1))
+    assert told(f"<h1>Pears</h1><section><h2>Directions</h2>{times}{steps}</section>") == list(STEPS)
+
+
+def test_a_text_behind_many_short_lines_is_none_of_them() -> None:
+    short = [f"{n} spoons of plums" for n in range(2, 9)]
+    rows = "".join(f"<div><b>{text}</b></div>" for text in short)
+    page = f"<h1>Pie</h1><h2>Ingredients</h2><section>{rows}</section>{p(*STEPS)}"
+    assert told(page, "ingredients") == short
+
+
+def test_the_rows_of_a_table_under_the_heading_are_items() -> None:
+    rows = "<tr><td>600 g</td><td>plums</td></tr><tr><td></td><td>salt</td></tr>"
+    assert told(f"<h1>Pie</h1><h2>Zutaten</h2><table>{rows}</table>", "ingredients") == ["600 g plums", "salt"]
+    header = "<tr><th>Amount</th><th>What</th></tr>"
+    assert "600 g plums" not in told(f"<h1>Pie</h1><h2>Zutaten</h2><table>{header}{rows}</table>", "ingredients")
+
+
+def test_a_single_line_under_a_heading_is_no_list() -> None:
+    assert told(f"<h1>Pie</h1><h2>Directions</h2>{p(STEPS[0])}") == []
