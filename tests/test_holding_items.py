@@ -65,6 +65,13 @@ def test_an_amount_its_thing_and_a_remark_in_boxes_of_three_are_joined_with_sing
     assert lines("".join(f"<div>{box}</div>" for box in boxes)) == ("1 db patisszon (1 kg)", "salt", "2 ek zsír")
 
 
+def test_cards_of_products_stay_lines() -> None:
+    cards = "".join(f"<div><div>{price}</div><div>Lamp</div><div>In stock</div></div>" for price in ("$19.99", "5 EUR"))
+    assert lines(f"<section>{cards}</section>") == ("$19.99", "Lamp", "In stock", "5 EUR")
+    named = "<div><div>$9</div><div>Lamp</div></div><div><div>7 kr</div><div>Desk</div></div>"
+    assert lines(f"<section>{named}</section>") == ("$9", "Lamp", "7 kr", "Desk")
+
+
 def test_numbers_and_lines_in_turn_in_one_box_are_joined_and_the_lines_between_stay_alone() -> None:
     page = (
         "<p>¼</p><div>cup cranberries</div><p>2</p><div>1½-inch-thick chops</div><div>Salt</div><p>4</p><div>figs</div>"

@@ -3,17 +3,19 @@ label and its value, a number and the step it counts."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from lookstruct.pipeline.values.currencies import SIGNS
 from lookstruct.schemas.document import Block, BlockKind, Document
 
 _AMOUNT = re.compile(r"[^\w\s]{0,2}[\d\u00bc-\u00be\u2150-\u215e].{0,24}", re.DOTALL)
 """What begins with a number and is short: `2 1/2 cups`, `½ tsp`, `1`."""
+_PRICE = re.compile(rf"[{re.escape(SIGNS)}]|\b(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|kr|zł|Kč|Ft|RM|Rs)\b")
 _BARE_NUMBER = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e][\d\u00bc-\u00be\u2150-\u215e\s/.,-]{0,8}")
 _MOST_PARTS = 4
-_MOST_BOXED = 3
 _LEAST_PAIRS = 3
 _MOST_CHARS = 200
 _LABEL_CHARS = 32
@@ -27,15 +29,22 @@ _LONE_NUMBER = re.compile(r"(\d{1,2})[.)]?")
 def split_items(document: Document, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
     """Runs of block numbers that are one item which begins with an amount: `2 1/2 cups` above `flour`.
 
-    Such an item reads as one line. In a list it has two to four blocks, short altogether; outside lists two or three
-    that share an element, near another such item, or a number and a line in turn, three times at least.
+    Such an item reads as one line. In a list it has two to four blocks, short altogether; outside lists two that share
+    an element, and perhaps a remark in brackets, near another such item; or a number and a line in turn, three times at
+    least.
     """
     runs = _runs(_owners(blocks))
     items = [run for run in runs if _is_one_item(document, [blocks[number] for number in run])]
     listed = [run for run in items if blocks[run[0]].kind is BlockKind.LIST_ITEM]
-    boxed = [run for run in items if len(run) <= _MOST_BOXED and run not in listed]
-    near = [run for run in boxed if any(0 < abs(other[0] - run[0]) <= _MOST_BOXED + 1 for other in boxed)]
-    return sorted([*listed, *near, *(pair for run in runs for pair in _in_turn(document, blocks, run))])
+    boxed = [run for run in items if blocks[run[0]].kind is not BlockKind.LIST_ITEM]
+    pairs = (pair for run in runs for pair in _in_turn(document, blocks, run))
+    return sorted([*listed, *_near_another(boxed), *pairs])
+
+
+def _near_another(runs: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Those, in page order, that begin a few blocks before or after another."""
+    gaps = [math.inf, *(after[0] - before[0] for before, after in pairwise(runs)), math.inf]
+    return (run for run, before, after in zip(runs, gaps, gaps[1:], strict=False) if min(before, after) <= _MOST_PARTS)
 
 
 def _runs(owners: Sequence[str | None]) -> list[tuple[int, ...]]:
@@ -73,9 +82,12 @@ def _item(block: Block) -> str | None:
 def _is_one_item(document: Document, parts: Sequence[Block]) -> bool:
     if not 2 <= len(parts) <= _MOST_PARTS or sum(len(part.span) for part in parts) > _MOST_CHARS:
         return False
-    first, second = (part.span.of(document.text) for part in parts[:2])
-    in_list = parts[0].kind is BlockKind.LIST_ITEM
-    return _AMOUNT.fullmatch(first) is not None and (in_list or not second[0].isdigit())
+    first, second, *more = (part.span.of(document.text) for part in parts)
+    is_listed = parts[0].kind is BlockKind.LIST_ITEM
+    is_boxed = (
+        not second[0].isdigit() and not _PRICE.search(first) and (not more or [text[0] for text in more] == ["("])
+    )
+    return _AMOUNT.fullmatch(first) is not None and (is_listed or is_boxed)
 
 
 def _in_turn(document: Document, blocks: Sequence[Block], run: Sequence[int]) -> list[tuple[int, int]]:
