@@ -95,6 +95,11 @@ def test_parts_that_do_not_go_down_are_two_durations() -> None:
     assert [found.value for found in find_durations("20 min 1 h, 5 hours 200 people")] == ["PT20M", "PT1H", "PT5H"]
 
 
+@pytest.mark.parametrize("text", ["Préparation25 min", "Prep time\nTotal25 minutes", "(Zubereitung25 Min.)"])
+def test_a_time_right_behind_the_word_that_names_it_is_read(text: str) -> None:
+    assert [found.value for found in find_durations(text)] == ["PT25M"]
+
+
 def test_years_have_no_length_in_seconds() -> None:
     found = parse_duration("2 years")
     assert found is not None

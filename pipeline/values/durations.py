@@ -87,6 +87,11 @@ def parse_duration(text: str, conventions: Conventions = NEUTRAL) -> Duration | 
     return found[0] if len(found) == 1 else None
 
 
+_LABEL = 24
+_GLUED_LABEL = re.compile(r"(?<![^\W_])[^\W\d_]{4,}\Z")
+"""A word that a page shows above or beside a time, and its markup right before it: `Préparation25 min`."""
+
+
 class _Reader:
     """Reads one text; `units` are the names of units on its page."""
 
@@ -114,7 +119,8 @@ class _Reader:
     def _parts(self, start: int) -> tuple[dict[str, Decimal], int]:
         """The parts of a duration that begins at `start`, unit -> amount, and where it ends."""
         parts: dict[str, Decimal] = {}
-        if start > 0 and (glued(self.text[start - 1]) or self.text[start - 1] in ".,/:"):
+        before = self.text[max(0, start - _LABEL) : start]
+        if before and (before[-1] in ".,/:" or (glued(before[-1]) and not _GLUED_LABEL.search(before))):
             return {}, start
         at, end = start, start
         while (found := _PART.match(self.text, at)) is not None:
