@@ -114,6 +114,14 @@ def test_labels_go_from_the_nearest_to_the_heading_above() -> None:
     assert Labels(document).of(Span(at, at + 2)) == ("from", "Deposit", "Fees")
 
 
+def test_a_value_above_its_label_in_a_box_of_their_own_is_named_by_it() -> None:
+    boxes = "".join(f"<div><div>{n} min</div><div>{name}</div></div>" for n, name in ((40, "Work"), (45, "Baking")))
+    document = clean(Page("https://a.example/", "https://a.example/", f"<h1>Pie</h1>{boxes}<p>Total</p><p>85 min</p>"))
+    labels, text = Labels(document), document.text
+    found = [labels.of(Span(text.index(one), text.index(one) + 6))[0] for one in ("40 min", "45 min", "85 min")]
+    assert found == ["Work", "Baking", "Total"]
+
+
 def test_a_large_page_takes_a_moment() -> None:
     line = "Order 4711 of 21 August 2024: 3 lamps at 1.234,50 € and 2 at 7 € in 45 minutes, see a@b.example | "
     lines = [line] * 1000

@@ -52,7 +52,7 @@ class Labels:
         after = self._after(field, span)
         yield from (after, *_named_before(before)) if _DIGIT.search(before) else (*_named_before(before), after)
         if not before.strip(_EDGE) and cell is None:
-            yield self._line_above(number)
+            yield self._line_beside(number)
         yield self._headings[number]
 
     def _after(self, field: Span, span: Span) -> str:
@@ -70,13 +70,26 @@ class Labels:
         text = block.cells[0].span.of(self._text) if cell > 0 else ""
         return text.strip(_EDGE) if len(text) <= _LONGEST else ""
 
-    def _line_above(self, number: int) -> str:
-        """The line above, where it reads like a name for what follows: short, no row, no item, no value of its own."""
-        above = self._blocks[number - 1] if number > 0 else None
-        if above is None or above.kind not in (BlockKind.HEADING, BlockKind.PARAGRAPH) or len(above.span) > _LONGEST:
+    def _line_beside(self, number: int) -> str:
+        """The line above, or the one below where that one alone is in the element around the value."""
+        below = self._shares_element(number, number + 1) and not self._shares_element(number, number - 1)
+        return self._name_at(number + 1 if below else number - 1)
+
+    def _shares_element(self, one: int, other: int) -> bool:
+        there = 0 <= other < len(self._blocks)
+        return there and _element_around(self._blocks[one]) == _element_around(self._blocks[other])
+
+    def _name_at(self, number: int) -> str:
+        """A line that reads like a name for what is beside it: short, no row, no item, no value of its own; else ""."""
+        line = self._blocks[number] if 0 <= number < len(self._blocks) else None
+        if line is None or line.kind not in (BlockKind.HEADING, BlockKind.PARAGRAPH) or len(line.span) > _LONGEST:
             return ""
-        label = above.span.of(self._text).strip(_EDGE)
+        label = line.span.of(self._text).strip(_EDGE)
         return "" if ":" in label or _DIGIT.search(label) else label
+
+
+def _element_around(block: Block) -> str:
+    return block.dom_path.rpartition(" > ")[0]
 
 
 def _named_before(before: str) -> Iterator[str]:
