@@ -208,9 +208,10 @@ def test_an_address_runs_to_its_postal_code(address: str, allowed: bool) -> None
     assert takes(LETTER, ADDRESS, address) is allowed
 
 
-def test_the_one_address_of_a_page_is_not_passed_over() -> None:
-    assert not takes(LETTER, nullable(ADDRESS), None)
-    assert takes(LETTER + "<h2>Branch</h2><p>3 High St<p>40170 Shah Alam", nullable(ADDRESS), None)
+@pytest.mark.parametrize(("n_more", "may_be_null"), [(0, False), (1, False), (2, False), (3, True)])
+def test_the_few_addresses_of_a_page_are_not_passed_over(n_more: int, may_be_null: bool) -> None:
+    branches = "".join(f"<h2>Branch</h2><p>{n} High St<p>4017{n} Shah Alam" for n in range(n_more))
+    assert takes(LETTER + branches, nullable(ADDRESS), None) is may_be_null
 
 
 def test_where_no_line_has_a_postal_code_an_address_is_any_text_of_the_page() -> None:

@@ -22,6 +22,8 @@ from lookstruct.pipeline.holding.stated import stated
 
 Node = Mapping[str, Any]
 _NULL = {"type": "null"}
+FEW_ADDRESSES = 3
+"""A page with so many addresses is about those whose they are; one with more lists them."""
 MOST_ITEMS = 1000
 """Of a longer page lists are not taken in whole."""
 
@@ -75,9 +77,9 @@ class _Compiler:
         return kept or branches
 
     def _is_stated(self, branches: Sequence[Node]) -> bool:
-        """Whether the page says outright what the value is, so that it is not null: who wrote it, its one address."""
-        has_address = any(branch.get("x-source") == "address" for branch in branches)
-        return any(map(self._names, branches)) or (has_address and len(self._offers.addresses) == 1)
+        """Whether the page says outright what the value is, so that it is not null: who wrote it, its few addresses."""
+        is_address = any(branch.get("x-source") == "address" for branch in branches)
+        return any(map(self._names, branches)) or (is_address and 0 < len(self._offers.addresses) <= FEW_ADDRESSES)
 
     def _names(self, node: Node) -> Sequence[str]:
         """The names that the page's bylines offer for a leaf."""
