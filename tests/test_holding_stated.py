@@ -61,3 +61,11 @@ def test_the_rows_of_a_table_under_the_heading_are_items() -> None:
 
 def test_a_single_line_under_a_heading_is_no_list() -> None:
     assert told(f"<h1>Pie</h1><h2>Directions</h2>{p(STEPS[0])}") == []
+
+
+def test_a_list_that_repeats_one_above_is_left_out_and_one_that_adds_to_it_is_not() -> None:
+    first, again = ul("400 g plums", "salt", "2 eggs"), ul("400g Plums", "Salt", "sugar")
+    page = f"<h1>Pie</h1><h2>Ingredients</h2>{first}<p>{STEPS[0]}</p><h2>All ingredients</h2>{{}}"
+    assert told(page.format(again), "ingredients") == ["400 g plums", "salt", "2 eggs"]
+    more = ul("salt", "flour", "milk")
+    assert told(page.format(more), "ingredients") == ["400 g plums", "salt", "2 eggs", "salt", "flour", "milk"]

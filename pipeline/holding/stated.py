@@ -15,14 +15,14 @@ _MOST_BETWEEN = 2
 
 
 def stated(key: str, runs: Iterable[Run]) -> list[Run]:
-    """The lists under what names `key`, in page order, each once; or the lines there.
+    """The lists under what names `key`, in page order, without what repeats one above; or the lines there.
 
     Lines where there are no lists, or where two at least come first that are sentences or more text than the lists. A
     single line is no list.
     """
     in_order = sorted(runs, key=lambda run: run.first)
     named = {run.items: run for run in in_order if is_named(key, run.names)}.values()
-    lists = [run for run in named if len(run.items) > 1]
+    lists = _without_repeats(run for run in named if len(run.items) > 1)
     title = lists[0].names[:1] if lists else ()
     lines = [run for run in takewhile(lambda run: len(run.items) == 1, named) if run.items[0][0] not in title]
     n_sentences = sum(run.n_chars > _SENTENCE for run in lines)
@@ -30,6 +30,22 @@ def stated(key: str, runs: Iterable[Run]) -> list[Run]:
         return lists
     told = _of_one_kind(lines)
     return list(told) if len(told) > 1 else []
+
+
+def _without_repeats(lists: Iterable[Run]) -> list[Run]:
+    """Lists most of whose items have not come yet: a page for print and a page by steps show them again."""
+    kept: list[Run] = []
+    seen: set[str] = set()
+    for run in lists:
+        items = {_plain(spellings[0]) for spellings in run.items}
+        if 2 * len(items & seen) <= len(items):
+            kept.append(run)
+            seen |= items
+    return kept
+
+
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _n_chars(runs: Iterable[Run]) -> int:
