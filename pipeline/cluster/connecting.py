@@ -7,12 +7,11 @@ import os
 import secrets
 import signal
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
+from lookstruct.pipeline.cluster.guard import guarded
 from lookstruct.pipeline.cluster.size import Size, size_of
 from lookstruct.schemas.errors import UsageError
 
@@ -40,12 +39,10 @@ def connected(address: str) -> Iterator[Any]:
     if address == LOCAL:
         os.environ.setdefault("RAY_worker_niceness", "0")  # or a busy machine starves the workers
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex())  # or Ray would keep one in the home folder
-    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder:
-        others = set(_children())
+    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder, _guarded(address, folder):
         try:
             ray.init(**_how(address, folder), log_to_driver=False, logging_level=logging.CRITICAL)
         except Exception as exc:  # Ray has no class of its own for this
-            _end(child for child in _children() if child not in others)
             raise UsageError(_advice(address, exc)) from exc
         signal.signal(signal.SIGTERM, terminate)  # Ray's own would end this process before browser and ledger
         try:
@@ -54,23 +51,16 @@ def connected(address: str) -> Iterator[Any]:
             ray.shutdown()
 
 
+def _guarded(address: str, folder: str) -> AbstractContextManager[None]:
+    """A Ray that is started here ends with this process; one that is joined lives on."""
+    return guarded(folder) if address == LOCAL else nullcontext()
+
+
 def _how(address: str, folder: str) -> dict[str, Any]:
     if address != LOCAL:
         return {"address": address}
     here = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES, "_temp_dir": folder}
     return {"address": LOCAL, **here}
-
-
-def _children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
-
-
-def _end(processes: Iterable[psutil.Process]) -> None:
-    """Ends what a Ray that did not start has left behind."""
-    for process in processes:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-            process.wait()
 
 
 def _advice(address: str, exc: Exception) -> str:
