@@ -208,6 +208,24 @@ def test_an_address_runs_to_its_postal_code(address: str, allowed: bool) -> None
     assert takes(LETTER, ADDRESS, address) is allowed
 
 
+@pytest.mark.parametrize(
+    ("line", "value", "allowed"),
+    [
+        ("Serves 6 | Level: easy", "Serves 6", True),
+        ("Serves 6 | Level: easy", "4.5 of 75 votes", False),
+        ("Serves 6 | Level: easy", None, False),
+        ("voor 2 of 3 personen", "2 of 3 personen", True),
+        ("Makes 24 small cookies for tea", "Makes 24 small cookies", True),
+        ("1/2 portion of rice", "4.5 of 75 votes", True),
+        ("1/2 portion of rice", None, True),
+    ],
+)
+def test_how_many_it_serves_is_what_a_line_says_in_words(line: str, value: str | None, allowed: bool) -> None:
+    page = f"<h1>Pie</h1><p>4.5 of 75 votes</p><p>{line}</p>"
+    span = nullable({"type": "string", "x-source": "span", "maxLength": 300})
+    assert takes(page, span, value, "recipe_yield") is allowed
+
+
 @pytest.mark.parametrize(("n_more", "may_be_null"), [(0, False), (1, False), (2, False), (3, True)])
 def test_the_few_addresses_of_a_page_are_not_passed_over(n_more: int, may_be_null: bool) -> None:
     branches = "".join(f"<h2>Branch</h2><p>{n} High St<p>4017{n} Shah Alam" for n in range(n_more))

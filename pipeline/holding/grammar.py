@@ -18,6 +18,7 @@ from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
 from lookstruct.pipeline.holding.field_names import is_named
 from lookstruct.pipeline.holding.offers import PageOffers
 from lookstruct.pipeline.holding.page_lines import Run
+from lookstruct.pipeline.holding.servings import asks_servings
 from lookstruct.pipeline.holding.stated import stated
 
 Node = Mapping[str, Any]
@@ -112,18 +113,28 @@ class _Compiler:
         return " ".join([*parts, literal("}")]) if parts else literal("{}")
 
     def _property(self, key: str, node: Node, lists: Sequence[str]) -> str:
-        """The rule for a property: the list or the time that the page itself calls by the name of `key`, if any.
+        """The rule for a property: what the page itself calls by the name of `key`, a list, a time, how many it serves,
+        if it does.
 
         `lists` are the keys of all lists of items in the same object.
         """
         if _is_of_items(node):
             return self._add(self._array(node, key, lists))
-        sources = {branch.get("x-source") for branch in node.get("anyOf", (node,)) if branch != _NULL}
-        named = self._offers.named_durations(key) if sources == {"duration"} else ()
-        if not named or self._offers.also.get("duration"):
+        told = self._told(key, node)
+        if not told:
             return self.rule(node)
         self.held = True
-        return self._add(self._terminal(" | ".join(map(literal, named))))
+        return self._add(self._terminal(" | ".join(map(literal, told))))
+
+    def _told(self, key: str, node: Node) -> Sequence[str]:
+        """The values that the page states to be `key`'s, as JSON text; none where more than the page is believed."""
+        branches = [branch for branch in node.get("anyOf", (node,)) if branch != _NULL]
+        source = branches[0].get("x-source") if len(branches) == 1 and "enum" not in branches[0] else None
+        if source == "duration" and not self._offers.also.get(source):
+            return self._offers.named_durations(key)
+        if source == "span" and asks_servings(key) and not self._offers.also.get(source):
+            return self._offers.servings()
+        return ()
 
     def _array(self, node: Node, key: str = "", lists: Sequence[str] = ()) -> str:
         least, most = node.get("minItems", 0), node.get("maxItems")

@@ -15,6 +15,7 @@ from lookstruct.pipeline.holding.addresses import postal_addresses
 from lookstruct.pipeline.holding.bylines import bylines
 from lookstruct.pipeline.holding.field_names import names_field
 from lookstruct.pipeline.holding.page_lines import CELLS, PageLines, spellings
+from lookstruct.pipeline.holding.servings import servings
 from lookstruct.pipeline.values.durations import Duration
 from lookstruct.pipeline.values.found import Found
 from lookstruct.pipeline.values.labels import Labels
@@ -100,6 +101,10 @@ class PageOffers:
         told = (one for one in self.found.durations if self._is_labelled(one.span))
         labels = ((one.value, self._labels.of(one.span)[:1]) for one in told)
         return tuple(_strings(value for value, label in labels if any(names_field(key, text) for text in label)))
+
+    def servings(self) -> tuple[str, ...]:
+        """For how many the page says that it is, as JSON text."""
+        return tuple(_strings(servings(self.page_lines.lines)))
 
     def _is_labelled(self, span: Span) -> bool:
         """Whether a colon is before a place, or its line is no sentence."""
