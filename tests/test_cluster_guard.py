@@ -38,6 +38,13 @@ async def test_a_killed_batch_takes_along_what_it_started_and_its_folder(tmp_pat
     assert not folder.exists()
 
 
+def test_a_process_that_lost_its_environment_is_known_by_its_files(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log:  # still open here: this process is spared
+        with guarded(str(tmp_path)):
+            inside = subprocess.Popen(SLEEP, stdout=log, env={})
+        assert inside.wait(20) != 0
+
+
 def test_what_was_started_inside_ends_with_the_block_and_nothing_else_does(tmp_path: Path) -> None:
     started: list[subprocess.Popen[bytes]] = []
 
