@@ -167,15 +167,17 @@ def ideas() -> dict[str, Idea]:
 
 
 def asked(model: str, vocabulary: Vocabulary) -> dict[str, Idea]:
-    """Field Jacobi with a real model behind its columns."""
-    from bench.columns import AskedColumns
+    """The same ideas with the model's own answers; a column pays all its rows."""
+    from bench.asked import AskedColumns, AskedNodes
     from lookstruct.decoding.loading import load_model
     from lookstruct.decoding.runner import Runner
 
-    columns = partial(AskedColumns, belief=RIGHT, runner=Runner(load_model(model).model), vocabulary=vocabulary)
+    runner = Runner(load_model(model).model)
+    columns = partial(AskedColumns, belief=RIGHT, runner=runner, vocabulary=vocabulary)
     return {
         "as it is": ideas()["as it is"],
-        **{f"field Jacobi, K = {K}, the model's answers": partial(columns, K=K) for K in (1, 2, 4)},
+        "off-path answers, asked": partial(AskedNodes, belief=RIGHT, runner=runner),
+        **{f"field Jacobi, K = {K}, asked": partial(columns, K=K) for K in (1, 2)},
     }
 
 
@@ -186,7 +188,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--half", choices=("tune", "test"))
     parser.add_argument("--pages", help="names, separated by commas")
     parser.add_argument("--model", default="bundled", help="the model that recorded them")
-    parser.add_argument("--ask", action="store_true", help="let the model answer for the columns instead (slow)")
+    parser.add_argument("--ask", action="store_true", help="take the model's own answers instead (slow)")
     args = parser.parse_args(argv)
     vocabulary = vocabulary_of(args.model)
     pages = chosen(args.pages.split(",") if args.pages else None, args.half)

@@ -151,6 +151,11 @@ class OffPath(Learnt):
 
     def learn(self, sequence: Decoded, tree: DraftTree) -> None:
         """See `Learnt.learn`."""
+        for _, told in self.standing(sequence, tree):
+            self.told[told] = self.truth.pieces[told]
+
+    def standing(self, sequence: Decoded, tree: DraftTree) -> Iterator[tuple[int, int]]:
+        """The nodes that stand where the recording once stands, and the recorded token there."""
         if sequence.reader is None:
             return
         at = {ROOT: (bytes(sequence.text), sequence.reader)}
@@ -161,7 +166,7 @@ class OffPath(Learnt):
             at[index] = text + piece, reader
             told = self.truth.where.get(state_of(text + piece, reader.cursor))
             if told is not None:
-                self.told[told] = self.truth.pieces[told]
+                yield index, told
 
 
 class FieldJacobi(Learnt):

@@ -9,8 +9,8 @@ import tiny
 import torch
 from drafts import VOCABULARY
 
+from bench.asked import AskedColumns, AskedNodes, bridge
 from bench.bounds import Bound, conditioned, corrected
-from bench.columns import AskedColumns, bridge
 from bench.foresight import FieldJacobi, Learnt, OffPath, Truth, state_of
 from lookstruct.decoding.constraint import Grammar, allowed_ids
 from lookstruct.decoding.cost import CostModel
@@ -282,3 +282,17 @@ def test_what_a_random_model_answers_changes_no_text(K: int) -> None:
     run(learnt, hints=PAGE, nodes=16)
     assert learnt.n_rows > 0
     assert 0 <= learnt.n_right <= learnt.n_ended <= len(TRUTH.leaves)
+
+
+def test_an_asked_node_answers_what_the_model_writes_behind_its_branch(monkeypatch: pytest.MonkeyPatch) -> None:
+    learnt = AskedNodes(TRUTH, belief=0.0, runner=Runner(tiny.model("qwen2")))
+    scripted(monkeypatch, learnt)
+    shown = [5, 6, *VOCABULARY.encode('{"name": "Bolt", "maker": "Ha')]
+    with torch.no_grad():
+        logits = tiny.model("qwen2")(input_ids=torch.tensor([shown])).logits[0, -1]
+    start = TRUTH.start.fork()
+    for token in TRUTH.token_ids[: MAKER + 2]:
+        start.advance(token)
+    ids = allowed_ids(start.mask(), tiny.WIDTH)
+    assert learnt.told[MAKER + 2] == VOCABULARY.token_bytes[ids[int(logits[torch.from_numpy(ids)].argmax())]]
+    assert 0 <= learnt.n_right <= learnt.n_told < 20

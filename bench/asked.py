@@ -1,7 +1,8 @@
-"""Field Jacobi with the model's own answers: columns that are asked beside a replay, so that the bound becomes a count.
+"""The model's own answers beside a replay: what the ideas of `foresight.py` would really have been told.
 
-A column reads the text so far, the value being written closed as it stands, then the key of a later field and what has
-grown of its value. All columns of a forward are branches of one tree mask, as they would be in a real forward.
+A node behind a wrong value is answered as the model answers it there. A column of field Jacobi reads the text so far,
+the value being written closed as it stands, then the key of a later field and what has grown of its value; all columns
+of a forward are branches under one tree mask, as they would be in a real forward.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bench.foresight import FieldJacobi, Truth
+from bench.foresight import FieldJacobi, OffPath, Truth
 from lookstruct.decoding.constraint import Constraint, allowed_ids
 from lookstruct.decoding.cursor import JsonReader, Place
 from lookstruct.decoding.guessing.json_text import key_text
@@ -20,7 +21,7 @@ from lookstruct.decoding.guessing.schema_walk import Path
 from lookstruct.decoding.prefix import shared_length
 from lookstruct.decoding.runner import Rows, Runner
 from lookstruct.decoding.sequence import Sequence as Decoded
-from lookstruct.decoding.tree import DraftTree
+from lookstruct.decoding.tree import ROOT, DraftTree, lay_out
 from lookstruct.decoding.vocabulary import Vocabulary
 
 _CLOSING = {
@@ -33,6 +34,41 @@ _CLOSING = {
 """What ends the value that is being written, so that another key may follow."""
 _MOST = 64
 """Tokens after which a value that does not end is left alone."""
+
+
+class AskedNodes(OffPath):
+    """Off-path answers by `runner`. `n_right` of the `n_told` that could be told apart were what was written later."""
+
+    def __init__(self, truth: Truth, *, belief: float, runner: Runner) -> None:
+        super().__init__(truth, belief)
+        self.n_told = self.n_right = 0
+        self._runner = runner
+        self._cache = runner.new_cache()
+
+    def learn(self, sequence: Decoded, tree: DraftTree) -> None:
+        """See `Learnt.learn`."""
+        *before, last = sequence.ids
+        self._runner.prefill(self._cache, before[self._cache.length :])
+        hidden = self._runner.hidden(self._cache, lay_out([last], len(before), tree))
+        self._cache.commit([], [])
+        path = _path(self.truth.token_ids, sequence.n_generated, tree)
+        for node, told in self.standing(sequence, tree):
+            constraint = tree.nodes[node].constraint
+            if constraint is not None and not constraint.finished and node not in path:
+                token = _likeliest(self._runner.logits(hidden[[node + 1]])[0], constraint)
+                self.told[told] = self.truth.token_bytes[token]
+                if constraint.forced() is None:
+                    self.n_told += 1
+                    self.n_right += token == self.truth.token_ids[told]
+
+
+def _path(token_ids: Sequence[int], at: int, tree: DraftTree) -> set[int]:
+    """The nodes that the walk will accept."""
+    node, found = ROOT, set[int]()
+    while at < len(token_ids) and (child := tree.child(node, token_ids[at])) is not None:
+        found.add(child)
+        node, at = child, at + 1
+    return found
 
 
 class AskedColumns(FieldJacobi):
