@@ -69,3 +69,10 @@ def test_a_list_that_repeats_one_above_is_left_out_and_one_that_adds_to_it_is_no
     assert told(page.format(again), "ingredients") == ["400 g plums", "salt", "2 eggs"]
     more = ul("salt", "flour", "milk")
     assert told(page.format(more), "ingredients") == ["400 g plums", "salt", "2 eggs", "salt", "flour", "milk"]
+
+
+def test_rows_of_deep_boxes_are_lines_of_one_kind() -> None:
+    row = "<div><div><img><div><p>{} g</p><p>{}</p></div></div></div>"
+    rows = "".join(row.format(n, name) for n, name in ((30, "flour"), (40, "butter"), (50, "sugar")))
+    page = f"<h1>Pie</h1><section><h2>Ingredients</h2><div>{rows}</div></section><footer><p>Imprint</p></footer>"
+    assert told(page, "ingredients") == ["30 g flour", "40 g butter", "50 g sugar"]

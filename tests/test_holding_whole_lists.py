@@ -91,3 +91,8 @@ def test_a_line_between_the_heading_and_the_list_names_it_as_well() -> None:
 def test_another_section_names_no_list() -> None:
     assert names(f"<h2>Before</h2><p>Rest it.</p><h2>You need</h2>{ul('flour')}") == ("You need",)
     assert names(f"<h2>You need</h2><p>{'All of it at hand. ' * 9}</p>{ul('flour')}") == ()
+
+
+def test_a_heading_inside_a_list_does_not_end_what_names_it() -> None:
+    page = "<p>Zutaten für 10</p><ul><li><h3>Teig</h3></li><li>flour</li><li><h3>Belag</h3></li><li>plums</li></ul>"
+    assert names(page)[:2] == ("Teig", "Zutaten für 10")

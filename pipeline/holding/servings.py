@@ -52,13 +52,27 @@ _UNITS = (
         "főre",
         "fő",
     ),
-    *("kişilik", "porsiyon", "порци[яийю]", "персон[ыа]?", "порції?", "порцій", "μερίδες", "άτομα", "personnes?"),
+    *(
+        "kişilik",
+        "porsiyon",
+        "порци[яийю]",
+        "персон[ыа]?",
+        "порції?",
+        "порцій",
+        "stücke?",
+        "stuks",
+        "pieces",
+        "pièces",
+        "μερίδες",
+        "άτομα",
+        "personnes?",
+    ),
 )
 _UNIT = rf"(?<!\w)(?:{'|'.join(_UNITS)})(?!\w)|人分|人份|인분"
 _COUNT = r"\d{1,3}(?:\s?(?:[-–—]|to|or|à|a|ou|bis|oder|tot|of|till|до)\s?\d{1,3})?(?![\d.,:/]|\s?%)"
 _AFTER = re.compile(rf"(?<![\d.,:/])(?<![\d.,:/] ){_COUNT}[\s-]{{0,2}}(?:{_UNIT})", re.IGNORECASE)
 _BEFORE = re.compile(
-    rf"(?:(?:makes|yields?)\W{{0,3}}{_COUNT}(?: [^\W\d_]+){{0,2}}"
+    rf"(?:(?:makes|yields?)\W{{0,3}}{_COUNT}(?: [^\W\d_]+){{0,2}}(?: \([^()]{{1,30}}\))?"
     rf"|(?:{_UNIT})\W{{0,3}}(?:for|für|pour|per|para|voor|til)?\s?{_COUNT})",
     re.IGNORECASE,
 )

@@ -17,6 +17,8 @@ MOST_ABOVE = 5
 _LIKE = 3
 """Two parts of one list have items of about the same length; those of another list may be this many times longer."""
 _SMALLEST = 7
+_PLACED = 5
+"""Steps of a DOM path within which lines of one kind may lie: a row, its boxes, their texts."""
 _HEADINGS = (BlockKind.HEADING, BlockKind.TITLE)
 
 
@@ -147,17 +149,19 @@ def names_above(document: Document, blocks: Sequence[Block], first: int) -> tupl
     above these, and the larger headings above that one as long as only short lines are between.
 
     Nothing beyond another list or a longer text, and of two headings of one level only those right on top of another.
+    A heading inside a list is a line of it.
     """
     found: list[str] = []
     level, below = _SMALLEST, None
     for block in reversed(blocks[max(first - MOST_ABOVE, 0) : first]):
         if block.kind is BlockKind.LIST_ITEM or block.cells or len(block.span) > _SHORT:
             break
-        if block.kind is BlockKind.HEADING:
+        is_heading = _is_heading(block)
+        if is_heading:
             if block.level > level or (block.level == level and below is not BlockKind.HEADING):
                 break
             level = block.level
-        if block.kind is BlockKind.HEADING or level == _SMALLEST:  # a line above a heading belongs to another section
+        if is_heading or level == _SMALLEST:  # a line above a heading belongs to another section
             found.append(block.span.of(document.text))
         below = block.kind
     return tuple(found)
@@ -169,7 +173,7 @@ def headings_over(blocks: Sequence[Block], opens: Callable[[int], bool]) -> list
     found: list[tuple[int, ...]] = []
     open_now: list[tuple[int, int]] = []  # level and number, the largest first
     for number, block in enumerate(blocks):
-        level = block.level if block.kind in _HEADINGS else _SMALLEST if opens(number) else None
+        level = block.level if _is_heading(block) else _SMALLEST if opens(number) else None
         if level is not None:
             open_now = [one for one in open_now if one[0] < level]
         found.append(tuple(at for _, at in reversed(open_now)))
@@ -177,6 +181,11 @@ def headings_over(blocks: Sequence[Block], opens: Callable[[int], bool]) -> list
             open_now.append((level, number))
     ends = _ends(blocks, found)
     return [tuple(at for at in over if number <= ends[at]) for number, over in enumerate(found)]
+
+
+def _is_heading(block: Block) -> bool:
+    """Whether a block is a heading of the page, and not of some items of a list."""
+    return block.kind in _HEADINGS and not any(_tag(step) == "li" for step in block.dom_path.split(" > "))
 
 
 def _ends(blocks: Sequence[Block], over: Sequence[Sequence[int]]) -> dict[int, int]:
@@ -206,4 +215,4 @@ def _is_item(block: Block) -> bool:
 def place_of(block: Block) -> tuple[str, ...]:
     """How a block lies in the page: its DOM path up to which of its like the element and the one around it are."""
     steps = block.dom_path.split(" > ")
-    return (*steps[:-3], *map(_tag, steps[-3:]))
+    return (*steps[:-_PLACED], *map(_tag, steps[-_PLACED:]))
