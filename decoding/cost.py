@@ -12,6 +12,10 @@ POINTS = (1, 2, 4, 8, 16, 24, 32, 64, 128)
 ROUNDS = 3
 """Times that every point is measured, in turns, so that a busy moment does not bend the curve."""
 
+FEW = 8
+"""Rows that are timed in every round."""
+_LONGER = 1.25
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -95,15 +99,16 @@ def measure(
 ) -> CostModel:
     """Time `body(n)` and `head(n)` at the points of the curve, the fastest of a few rounds, within about `limit_s`.
 
-    A first round that takes longer than `limit_s` ends early: the curve goes on as it was last seen to rise. Curves are
-    made monotone: a forward of more rows is never assumed to be cheaper than one of fewer (it could always be padded),
-    and noise must not make it look so.
+    A first round that takes longer than `limit_s` ends early: the curve goes on as it was last seen to rise. Few rows
+    are timed in every round, for a quarter of the time more if need be: they cost little, and where they were held up
+    once, many rows would look cheap beside them. Curves are made monotone: a forward of more rows is never assumed to
+    be cheaper than one of fewer (it could always be padded), and noise must not make it look so.
     """
-    deadline = clock() + limit_s
+    start = clock()
     found: dict[int, tuple[float, float]] = {}
-    for _ in range(ROUNDS):
-        for n in POINTS if not found else tuple(found):
-            if clock() > deadline and len(found) > 1:
+    for number in range(ROUNDS):
+        for n in tuple(found) or POINTS:
+            if len(found) > 1 and clock() - start > limit_s * (_LONGER if number and n <= FEW else 1):
                 break
             times = _timed(body, n, clock), _timed(head, n, clock)
             found[n] = min(found.get(n, times)[0], times[0]), min(found.get(n, times)[1], times[1])

@@ -51,6 +51,16 @@ def test_a_slow_machine_measures_fewer_points_and_still_rises() -> None:
     assert cost.body(64) == pytest.approx(64.0)
 
 
+def test_few_rows_are_timed_again_though_many_rows_took_all_the_time() -> None:
+    clock = Clock()
+    body = working(clock, {n: [1.0 if n <= 4 else 0.01 * n, 0.01 * n] for n in POINTS})
+    head = working(clock, {n: [0.0] for n in POINTS})
+    cost = measure(body, head, limit_s=5.7, clock=clock)  # type: ignore[arg-type]
+    assert cost.body.rows == POINTS  # the first round alone took all of it
+    assert cost.body(1) == pytest.approx(0.01)
+    assert clock.now < 5.7 * 1.25
+
+
 @given(st.lists(SECONDS, min_size=len(POINTS), max_size=len(POINTS)))
 def test_noise_never_makes_more_rows_cheaper(seconds: list[float]) -> None:
     clock = Clock()
