@@ -97,10 +97,8 @@ class _Reader:
         optional = self._skip("?") or optional
         if optional:
             node = {"anyOf": [node, {"type": "null"}]}
-        description = self._peek("string")
-        if description is not None:
-            self._take("string", "a description")
-            node = {**node, "description": json.loads(description)}
+        if self._peek("string") is not None:
+            node = {**node, "description": self._string("a description")}
         return node
 
     def _type(self) -> Node:
@@ -126,10 +124,18 @@ class _Reader:
         return dict(found)
 
     def _choices(self) -> Node:
-        members = [json.loads(self._take("string", "a choice"))]
+        members = [self._string("a choice")]
         while self._skip("|"):
-            members.append(json.loads(self._take("string", "a choice")))
+            members.append(self._string("a choice"))
         return {"enum": members}
+
+    def _string(self, what: str) -> str:
+        """A string with JSON's escapes; it may run over lines."""
+        written = self._take("string", what)
+        try:
+            return str(json.loads(written, strict=False))
+        except ValueError:
+            raise self._error(f"{written} has a backslash that escapes nothing; write two for one") from None
 
     def _peek(self, kind: str) -> str | None:
         found = _TOKEN.match(self._text, self._at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lookstruct.schemas.errors import SchemaError
@@ -88,7 +88,18 @@ def test_a_mistake_is_told_by_its_column(text: str, message: str) -> None:
         parse_inline(text)
 
 
-@given(st.text(alphabet='ab:,?[]{}"| \nint', max_size=20))
+def test_a_description_may_run_over_lines() -> None:
+    assert parse_inline('a "one\ntwo"')["properties"]["a"]["description"] == "one\ntwo"
+
+
+@pytest.mark.parametrize("text", [r'a "C:\x"', r'a: "\q" | "b"'])
+def test_a_backslash_that_escapes_nothing_is_a_mistake(text: str) -> None:
+    with pytest.raises(SchemaError, match="has a backslash that escapes nothing"):
+        parse_inline(text)
+
+
+@given(st.text(alphabet='ab:,?[]{}"| \\\nint', max_size=20))
+@example('a"\n"')
 def test_any_text_is_a_schema_or_a_schema_error(text: str) -> None:
     try:
         found = parse_inline(text)
