@@ -11,7 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("gguf", "parquet", "postgresql", "dev")
+EXTRAS = ("gguf", "parquet", "pdf", "postgresql", "dev")
 KEPT_NEW = re.compile(r"torch|lookstruct|ruff|mypy|types-|pre-commit|import-linter")
 
 
