@@ -19,7 +19,7 @@ from lookstruct.decoding.engine import Engine
 from lookstruct.decoding.loading import load_model
 from lookstruct.decoding.request import Completion, Options, Window
 
-SENTENCES = Grammar.regex(r"[A-Z][^\n]{20,2000}")
+SENTENCES = Grammar.regex(r"[A-Z][^\n]{20,}")
 """One paragraph, whatever it says."""
 
 
