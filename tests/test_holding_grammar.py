@@ -125,6 +125,13 @@ def test_a_list_of_items_takes_in_the_lists_of_the_page_whole(items: list[str], 
     assert takes(PIE, ITEMS, items) is allowed
 
 
+def test_a_line_that_stands_twice_on_the_page_is_taken_once() -> None:
+    page = "<h1>Pot</h1><p>Home</p><p>Red clay</p><p>Home</p><p>Fits two</p>"
+    assert takes(page, ITEMS, ["Home", "Red clay", "Fits two"])
+    assert not takes(page, ITEMS, ["Home", "Red clay", "Home"])
+    assert not takes(page, ITEMS, ["Home", "Home"])
+
+
 def test_of_a_title_a_line_is_the_name_or_the_site_but_not_both() -> None:
     page = "<title>Leek soup | Spoon and Fork</title><p>Serve it hot."
     assert takes(page, LINE, "Leek soup")

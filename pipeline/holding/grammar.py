@@ -19,7 +19,7 @@ from lookstruct.pipeline.holding.field_names import is_named
 from lookstruct.pipeline.holding.offers import PageOffers
 from lookstruct.pipeline.holding.page_lines import Run
 from lookstruct.pipeline.holding.servings import asks_servings
-from lookstruct.pipeline.holding.stated import stated
+from lookstruct.pipeline.holding.stated import each_once, stated
 
 Node = Mapping[str, Any]
 _NULL = {"type": "null"}
@@ -170,6 +170,7 @@ class _Compiler:
             [run for run in some if most is None or run.n_chars <= most] for some in (page.runs, page.tables)
         )
         told = stated(key, (*shown, *tables))
+        shown = each_once(shown)
         others = [other for other in lists if other != key]
         untaken = [run for run in shown if not any(is_named(other, run.names) for other in others)]
         runs = told or untaken or shown

@@ -21,7 +21,7 @@ def stated(key: str, runs: Iterable[Run]) -> list[Run]:
     single line is no list.
     """
     in_order = sorted(runs, key=lambda run: run.first)
-    named = {run.items: run for run in in_order if is_named(key, run.names)}.values()
+    named = each_once(run for run in in_order if is_named(key, run.names))
     lists = _without_repeats(run for run in named if len(run.items) > 1)
     title = lists[0].names[:1] if lists else ()
     lines = [run for run in takewhile(lambda run: len(run.items) == 1, named) if run.items[0][0] not in title]
@@ -30,6 +30,14 @@ def stated(key: str, runs: Iterable[Run]) -> list[Run]:
         return lists
     told = _of_one_kind(lines)
     return list(told) if len(told) > 1 else []
+
+
+def each_once(runs: Iterable[Run]) -> list[Run]:
+    """Runs in their order, without those that say what an earlier one said."""
+    found: dict[tuple[tuple[str, ...], ...], Run] = {}
+    for run in runs:
+        found.setdefault(run.items, run)
+    return list(found.values())
 
 
 def _without_repeats(lists: Iterable[Run]) -> list[Run]:
