@@ -68,6 +68,8 @@ def test_an_amount_its_thing_and_a_remark_in_boxes_of_three_are_joined_with_sing
 def test_cards_of_products_stay_lines() -> None:
     cards = "".join(f"<div><div>{price}</div><div>Lamp</div><div>In stock</div></div>" for price in ("$19.99", "5 EUR"))
     assert lines(f"<section>{cards}</section>") == ("$19.99", "Lamp", "In stock", "5 EUR")
+    rated = "".join(f"<div><div>{n} reviews</div><div>Lamp</div><div>In stock</div></div>" for n in (12, 40))
+    assert lines(f"<section>{rated}</section>") == ("12 reviews", "Lamp", "In stock", "40 reviews")
     named = "<div><div>$9</div><div>Lamp</div></div><div><div>7 kr</div><div>Desk</div></div>"
     assert lines(f"<section>{named}</section>") == ("$9", "Lamp", "7 kr", "Desk")
 

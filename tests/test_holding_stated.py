@@ -29,6 +29,8 @@ def ul(*items: str) -> str:
 def test_sentences_right_under_the_heading_come_before_a_list_of_something_else() -> None:
     page = f"<h1>Pears</h1><h2>Directions</h2>{p(*STEPS)}<p>Nutrition</p>{ul('Calories: 90', 'Fat: 2 g', 'Salt: 1 g')}"
     assert told(page) == list(STEPS)
+    longer = page.replace("Calories: 90", "Calories: 90, most of them from the butter. " * 9)
+    assert told(longer) == list(STEPS)
 
 
 def test_short_lines_come_first_where_they_are_more_text_than_the_lists() -> None:
@@ -49,6 +51,13 @@ def test_a_text_behind_many_short_lines_is_none_of_them() -> None:
     short = [f"{n} spoons of plums" for n in range(2, 9)]
     rows = "".join(f"<div><b>{text}</b></div>" for text in short)
     page = f"<h1>Pie</h1><h2>Ingredients</h2><section>{rows}</section>{p(*STEPS)}"
+    assert told(page, "ingredients") == short
+
+
+def test_short_lines_of_many_shapes_are_not_dropped_for_the_text_behind_them() -> None:
+    short = [f"{n} spoons of plums" for n in range(2, 9)]
+    rows = "".join(f"<div>{'<div>' * n}{text}{'</div>' * n}</div>" for n, text in enumerate(short))
+    page = f"<h1>Pie</h1><section><h2>Ingredients</h2>{rows}{p(*STEPS)}</section>"
     assert told(page, "ingredients") == short
 
 

@@ -1,7 +1,5 @@
 """Which list items are one list to a person, whatever small headings part it."""
 
-from collections.abc import Callable
-
 import pytest
 
 from lookstruct.extractors.clean import clean
@@ -10,12 +8,11 @@ from lookstruct.pipeline.holding.whole_lists import names_above, whole_lists
 from lookstruct.schemas.document import BlockKind, Page
 
 
-def lists(html: str, *are_apart: Callable[[str, str], bool]) -> list[list[str]]:
+def lists(html: str) -> list[list[str]]:
     page = clean(Page("https://a.example/", "https://a.example/", html))
     items = [n for n, block in enumerate(page.blocks) if block.kind is BlockKind.LIST_ITEM]
-    return [
-        [page.blocks[n].span.of(page.text) for n in run] for run in whole_lists(page, page.blocks, items, *are_apart)
-    ]
+    runs = whole_lists(page, page.blocks, items, is_other_section)
+    return [[page.blocks[n].span.of(page.text) for n in run] for run in runs]
 
 
 def ul(*items: str) -> str:
@@ -39,8 +36,8 @@ def test_a_smaller_heading_goes_on_with_a_list_that_notes_open() -> None:
 
 def test_a_smaller_heading_that_names_something_else_ends_a_list() -> None:
     page = f"<h1>Pie</h1><h2>Ingredients</h2>{ul('flour')}<h3>Method</h3>{ul('mix it')}"
-    assert lists(page, is_other_section) == [["flour"], ["mix it"]]
-    assert lists(page.replace("Method", "Ingredients of the crust"), is_other_section) == [["flour", "mix it"]]
+    assert lists(page) == [["flour"], ["mix it"]]
+    assert lists(page.replace("Method", "Ingredients of the crust")) == [["flour", "mix it"]]
 
 
 def test_headings_inside_a_list_element_do_not_end_it() -> None:

@@ -122,6 +122,12 @@ def test_a_value_above_its_label_in_a_box_of_their_own_is_named_by_it() -> None:
     assert found == ["Work", "Baking", "Total"]
 
 
+def test_of_three_lines_in_a_box_the_one_above_names_the_value() -> None:
+    document = page("<div><p>Work</p><p>40 min</p><p>Baking</p></div>")
+    at = document.text.index("40 min")
+    assert Labels(document).of(Span(at, at + 6))[0] == "Work"
+
+
 def test_a_large_page_takes_a_moment() -> None:
     line = "Order 4711 of 21 August 2024: 3 lamps at 1.234,50 € and 2 at 7 € in 45 minutes, see a@b.example | "
     lines = [line] * 1000
