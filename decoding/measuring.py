@@ -47,8 +47,9 @@ def forget_cost(runner: Runner) -> None:
 
 def _measure(runner: Runner) -> CostModel:
     cache = runner.new_cache(CONTEXT + LONG_CONTEXT + POINTS[-1])
-    runner.prefill(cache, [1 + i % 50 for i in range(min(CONTEXT, runner.max_context // 2))])
-    short = cache.length
+    runner.prefill(cache, [1])
+    short = min(CONTEXT, runner.max_context // 2)
+    _lengthen(cache, short - 1)
     hidden = torch.zeros(POINTS[-1], runner.hidden_size, dtype=runner.dtype, device=runner.device)
 
     def body(n: int) -> None:
