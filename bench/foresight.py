@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from lookstruct.decoding.constraint import Constraint, Grammar, GrammarCompiler
-from lookstruct.decoding.cursor import Cursor, JsonReader, Place
+from lookstruct.decoding.cursor import Cursor, Place
+from lookstruct.decoding.guessing.progress import ValueRecorder
 from lookstruct.decoding.guessing.schema_walk import Path
 from lookstruct.decoding.sequence import Sequence as Decoded
 from lookstruct.decoding.tree import ROOT, DraftTree
@@ -85,16 +86,8 @@ def _forced(token_ids: Sequence[int], constraint: Constraint) -> Iterator[int]:
         constraint.advance(token)
 
 
-class _LeafReader(JsonReader):
-    """A reader that notes each value as it ends: its path, where it began, where it ended."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ended: list[tuple[Path, int, int]] = []
-
-    def _end_value(self) -> None:
-        super()._end_value()
-        self.ended.append((self._path, self._start, self._n))
+class _LeafReader(ValueRecorder):
+    """A recorder that tells where the leaves are."""
 
     def leaves(self, text: bytes) -> Iterator[tuple[Path, int, int]]:
         """Path, first byte and the byte that tells the end, of all values in `text` but objects and arrays."""

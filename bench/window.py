@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bench.decoding import hardware
 from bench.questions import Case, cases, chosen
@@ -57,12 +58,12 @@ HEAD = """| | identical | tokens | forwards | tokens/forward | ms/forward: plain
 |---|---|---|---|---|---|---|---|"""
 
 
-def tasks(case: Case, tokenizer: object) -> Iterator[Task]:
+def tasks(case: Case, tokenizer: Any) -> Iterator[Task]:
     """A summary in free text, and the record, each with and without a grammar."""
     text = f"Summarise this page in a few sentences.\n\n{case.document.text}"
     turns = [{"role": "user", "content": text}]
-    ids = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)  # type: ignore[attr-defined]
-    free = tokenizer(ids, add_special_tokens=False)["input_ids"]  # type: ignore[operator]
+    ids = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+    free = tokenizer(ids, add_special_tokens=False)["input_ids"]
     yield Task("free text", free, None)
     yield Task("free text, one paragraph", free, SENTENCES)
     yield Task("JSON without a grammar", case.question.prompt.ids, None)

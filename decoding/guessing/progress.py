@@ -31,8 +31,8 @@ class Done:
     end: int | None
 
 
-class _Recorder(JsonReader):
-    """A reader that notes the leaf values as they end."""
+class ValueRecorder(JsonReader):
+    """A reader that notes each value as it ends: its path, where it began, where it ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Progress:
             plain = plain_number(candidate.text) if candidate.kind in ("number", "price") else None
             if plain is not None:
                 self._numbers[float(plain)].append((candidate.start, plain))
-        self._recorder = _Recorder()
+        self._recorder = ValueRecorder()
         self._seen = b""
 
     def update(self, text: bytes) -> None:
@@ -105,7 +105,7 @@ class Progress:
         return max(years, key=lambda year: years[year], default="")
 
     def _restart(self) -> None:
-        self._recorder, self._seen = _Recorder(), b""
+        self._recorder, self._seen = ValueRecorder(), b""
         self.last, self.keeps_zeros = self.page.body, None
         self.done.clear()
         self.items.clear()

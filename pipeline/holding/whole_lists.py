@@ -26,7 +26,7 @@ def whole_lists(
     document: Document,
     blocks: Sequence[Block],
     items: Sequence[int],
-    are_apart: Callable[[str, str], bool] = lambda heading, part: False,  # noqa: ARG005
+    are_apart: Callable[[str, str], bool],
 ) -> list[tuple[int, ...]]:
     """Runs of `items`, ascending numbers of list items, that are one list to a person.
 
