@@ -94,7 +94,7 @@ class CostModel:
 def measure(
     body: Callable[[int], None],
     head: Callable[[int], None],
-    limit_s: float = 7.0,
+    limit_s: float = 6.0,
     clock: Callable[[], float] = time.perf_counter,
 ) -> CostModel:
     """Time `body(n)` and `head(n)` at the points of the curve, the fastest of a few rounds, within about `limit_s`.
