@@ -24,6 +24,9 @@ from lookstruct.schemas.errors import SchemaError
 Bitmask = NDArray[np.int32]
 """Allowed token ids, 32 to a word, lowest bit first: shape [ceil(width / 32)], int32."""
 
+LIMITS = llguidance.LLParserLimits(initial_lexer_fuel=10_000_000, step_lexer_fuel=5_000_000)
+"""How much work the engine may do for one step. Its own limit (200,000) is met by spans of a page in Chinese; this one
+ends what a hostile page asks for, after a second at most."""
 JSON_OPTIONS: Mapping[str, Any] = {"item_separator": ", ", "key_separator": ": ", "whitespace_flexible": False}
 
 
@@ -140,7 +143,11 @@ class Constraint:
 
     def advance(self, token: int) -> None:
         """Take `token`, which the mask must allow, into the prefix."""
-        assert self._matcher.consume_token(token), f"token {token} was not allowed: {self._matcher.get_error()}"
+        if not self._matcher.consume_token(token):
+            raise SchemaError(
+                f"The grammar engine gave up at token {token}, which must be one that it allows: "
+                f"{first_line(self._matcher.get_error())}."
+            )
         self._mask = self._forced = None
 
     def fork(self) -> Constraint:
@@ -166,7 +173,7 @@ class GrammarCompiler:
         return Constraint(self._compile(grammar).deep_copy(), (self._vocabulary.width + 31) // 32)
 
     def _compile_uncached(self, grammar: Grammar) -> llguidance.LLMatcher:
-        matcher = llguidance.LLMatcher(self._vocabulary.ll, grammar.compiled())
+        matcher = llguidance.LLMatcher(self._vocabulary.ll, grammar.compiled(), limits=LIMITS)
         if matcher.is_error():
             raise SchemaError(f"The {grammar.kind} grammar cannot be enforced: {first_line(matcher.get_error())}")
         return matcher

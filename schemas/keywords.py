@@ -93,8 +93,10 @@ SOURCES: Mapping[str, str] = MappingProxyType(
     {
         "span": "text that stands on the page",
         "line": "a whole line or cell of the page",
+        "title": "what the page calls itself: the heading that its title repeats",
         "item": "a line of a list of the page; a list of them takes in the page's lists whole",
         "address": "a postal address that stands on the page, all its lines in one",
+        "organization": "the name of a company that stands on the page, without its registration number",
         "byline": "a name from the line that says who wrote the page",
         "link": "the address of a link of the page",
         "date": "a date that stands on the page, in any notation",

@@ -53,12 +53,19 @@ Verbatim = Annotated[str, StringConstraints(min_length=1, max_length=300), Sourc
 VerbatimLine = Annotated[str, StringConstraints(min_length=1, max_length=2000), Source("line")]
 """A whole line, paragraph, list item or table cell of the page, never a rewrite of it."""
 
+PageTitle = Annotated[str, StringConstraints(min_length=1, max_length=2000), Source("title")]
+"""What the page calls itself: the heading that its title repeats, without the site's name; any whole line where there
+is none. For the name of the one thing that a page is about, not for the items of a list."""
+
 VerbatimItem = Annotated[str, StringConstraints(min_length=1, max_length=2000), Source("item")]
 """A `VerbatimLine` whose lists are the page's lists: once begun, one of them is taken in to its end, the parts under
 small headings included. For ingredients and steps; where some items of a list are wanted and others not, take lines."""
 
 PostalAddress = Annotated[str, StringConstraints(min_length=1, max_length=300), Source("address")]
 """A postal address: its lines up to the one with the postal code, and at most one beyond, joined by commas."""
+
+OrganizationName = Annotated[str, StringConstraints(min_length=1, max_length=300), Source("organization")]
+"""The name of a company or shop as a line of the page has it, whole, without the number of its registration."""
 
 Byline = Annotated[str, StringConstraints(min_length=1, max_length=300), Source("byline")]
 """The name of an author, from the line that says who wrote the page; any name of the page where no line says so."""

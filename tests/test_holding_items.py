@@ -30,11 +30,11 @@ def shown(html: str) -> str:
 
 
 def test_an_amount_and_what_it_is_of_read_as_one_line() -> None:
-    assert shown(AMOUNTS) == "- 2 cups flour\n- 1 onion\n- Salt\n- to taste"
+    assert shown(AMOUNTS) == "- 2 cups flour\n- 1 onion\n- Salt to taste"
 
 
 def test_an_item_over_several_lines_can_be_written_whole_and_not_in_parts() -> None:
-    assert lines(AMOUNTS) == ("2 cups flour", "1 onion", "Salt", "to taste")
+    assert lines(AMOUNTS) == ("2 cups flour", "1 onion", "Salt to taste")
 
 
 def test_the_view_of_a_joined_item_leads_back_to_the_page() -> None:

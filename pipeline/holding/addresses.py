@@ -1,7 +1,8 @@
 """Blocks -> the postal addresses that a page may show (`postal_addresses`): runs of lines that end at a postal code.
 
-A small model that copies an address of several lines stops at the end of the first. Here the choice is where it
-begins; it then runs on to its postal code, and at most one line beyond (the state, the country).
+A small model that copies an address of several lines stops at the end of the first, or begins with its second. Here it
+begins at the line with the house number (where none has one, the model says where), runs on to its postal code, and
+at most one line beyond (the state, the country).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _DIGITS = r"(?<![\w./-])(?<!\d,)\d{5,6}(?![\w/-]|[.,]\d)"
 _CODES = (
     rf"{_DIGITS}[ ,]+{_WORD}",  # 55100 KUALA LUMPUR, 10115 Berlin
     rf"(?:^|, ?|(?<![^ ])[A-Z]{{1,2}}-)\d{{4}} {_WORD}",  # 8001 Zürich
-    rf"{_WORD},? (?:[A-Z]{{2,3}},? )?{_DIGITS}(?:-\d{{4}})?",  # Springfield, IL 62704
+    rf"{_WORD}[^\W\d_],? (?:[A-Z]{{2,3}},? )?{_DIGITS}(?:-\d{{4}})?",  # Springfield, IL 62704
     r"(?<=\w )\d{5}$",  # ..., Jalan 1A/4 47301
     rf"{_WORD},? [A-Z]{{2,3}},? \d{{4}}(?!\w)",  # Sydney NSW 2000
     r"(?<!\w)\d{5}-\d{3}(?!\w)|(?<!\w)\d{2}-\d{3}(?![\w-]| \d)",  # Brazil, Poland
@@ -38,6 +39,15 @@ _NUMBER = re.compile(r"\d{6}|\d[\d ()/-]{7,}\d")
 _FIGURES = re.compile(r"\d+")
 _BEYOND = re.compile(r"[^\W\d_][^\d:：@|]{2,40}")
 """What may follow the line of the code: words without figures."""
+_HOUSE = re.compile(r"\d")
+_APART = re.compile(
+    r"(?<!\w)(?:s/b|sdn|bhd|ltd|limited|llc|inc|gmbh|plc|pte|pty|s\.?a\.?r?\.?l\.?)(?!\w)|^\(.*\)$", re.IGNORECASE
+)
+"""What shows that a line is the name of a company, or a remark."""
+_OTHER = re.compile(
+    r"invoice|receipt|rechnung|facture|www\.|\.com|@|(?<!\w)(?:tax|cash|bill|order|tel|fax)(?!\w)", re.IGNORECASE
+)
+"""What shows that the line below an address is none of it."""
 _CELLS, _LINES = " | ", re.compile(r"\n|; ")
 
 
@@ -49,7 +59,7 @@ def postal_addresses(document: Document, blocks: Sequence[Block]) -> tuple[tuple
     >>> spans = [Span(sum(map(len, lines[:n])) + n, sum(map(len, lines[: n + 1])) + n) for n in range(4)]
     >>> made = tuple(Block(BlockKind.PARAGRAPH, span, "p") for span in spans)
     >>> postal_addresses(Document("", "\\n".join(lines), made), made)
-    (('Tan Sdn Bhd, 12 Jalan Besar, 55100 Kuala Lumpur', '12 Jalan Besar, 55100 Kuala Lumpur'),)
+    (('12 Jalan Besar, 55100 Kuala Lumpur',),)
     """
     lines = list(_lines(document, blocks))
     found = (tuple(_runs(lines, number)) for number, line in enumerate(lines) if has_code(line))
@@ -85,13 +95,25 @@ def _runs(lines: Sequence[str], last: int) -> Iterator[str]:
     while first > 0 and last - first + 1 < MOST_LINES and _may_belong(lines[first - 1]):
         first -= 1
     below = lines[last + 1] if last + 1 < len(lines) else ""
+    street = _street(lines[first:last])
     is_end = first < last and len(_FIGURES.findall(lines[last])) == 1  # a town with its code, below the street
-    for start in range(first, last if is_end else last + 1):
+    starts = range(first, last if is_end else last + 1) if street is None else (first + street,)
+    for start in starts:
         for begin in _beginnings(lines[start]):
             run = [begin, *lines[start + 1 : last + 1]]
             yield joined(run)
-            if _BEYOND.fullmatch(below):
+            if _BEYOND.fullmatch(below) and not _OTHER.search(below):
                 yield joined([*run, below])
+
+
+def _street(lines: Sequence[str]) -> int | None:
+    """Which of the lines above the one with the code begins the address: the first with a house number, and what comes
+    before it if its comma says that it goes on. Not a company's name, nor a number in brackets."""
+    numbered = (n for n, line in enumerate(lines) if _HOUSE.search(line) and not _APART.search(line))
+    first = next(numbered, None)
+    while first and lines[first - 1].endswith(",") and not _APART.search(lines[first - 1]):
+        first -= 1
+    return first
 
 
 def _may_belong(line: str) -> bool:

@@ -126,6 +126,15 @@ def is_named(key: str, names: Iterable[str]) -> bool:
     return False
 
 
+def asks_for(key: str, section: str) -> bool:
+    """Whether a field asks for what `section` names, one of `ingredient`, `instruction` and their like.
+
+    >>> asks_for("recipe_ingredient", "ingredient"), asks_for("steps", "ingredient")
+    (True, False)
+    """
+    return section in _asked(key)
+
+
 def opens_section(line: str) -> bool:
     """Whether a line says nothing but what comes after it, heading or not.
 

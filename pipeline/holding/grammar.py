@@ -19,7 +19,8 @@ from lookstruct.pipeline.holding.field_names import is_named
 from lookstruct.pipeline.holding.offers import PageOffers
 from lookstruct.pipeline.holding.page_lines import Run
 from lookstruct.pipeline.holding.servings import asks_servings
-from lookstruct.pipeline.holding.stated import each_once, stated
+from lookstruct.pipeline.holding.shapes import meant
+from lookstruct.pipeline.holding.stated import each_once
 
 Node = Mapping[str, Any]
 _NULL = {"type": "null"}
@@ -169,7 +170,7 @@ class _Compiler:
         shown, tables = (
             [run for run in some if most is None or run.n_chars <= most] for some in (page.runs, page.tables)
         )
-        told = stated(key, (*shown, *tables))
+        told = meant(key, (*shown, *tables))
         shown = each_once(shown)
         others = [other for other in lists if other != key]
         untaken = [run for run in shown if not any(is_named(other, run.names) for other in others)]

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from lookstruct.pipeline.holding.whole_lists import list_path
 from lookstruct.pipeline.values.currencies import SIGNS
 from lookstruct.schemas.document import Block, BlockKind, Document
 
@@ -24,6 +26,11 @@ _STEP = r"(?:step|étape|etape|schritt|paso|passo|passaggio|stap|steg|trin|krok|
 _NUMBERED = re.compile(rf"{_STEP}\s*\d{{1,2}}(?!\d)\s*[.:)–-]*\s*", re.IGNORECASE)
 _LONE_STEP = re.compile(rf"{_STEP}\s*\d{{1,2}}\s*[.:)–-]?", re.IGNORECASE)
 _LONE_NUMBER = re.compile(r"(\d{1,2})[.)]?")
+_COUNT = re.compile(r"(\d{1,2})(?:[.)]\s*|(?=[^\W\d_a-z][^\W\d_]))(?=\S)")
+"""A number before a text: with a mark behind it, or glued to a capital letter."""
+_FIGURE = re.compile(r"\d")
+_LEAST_END = 2
+"""Words that end every item of a list from which on they are a link."""
 
 
 def split_items(document: Document, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
@@ -35,10 +42,23 @@ def split_items(document: Document, blocks: Sequence[Block]) -> list[tuple[int, 
     """
     runs = _runs(_owners(blocks))
     items = [run for run in runs if _is_one_item(document, [blocks[number] for number in run])]
-    listed = [run for run in items if blocks[run[0]].kind is BlockKind.LIST_ITEM]
+    listed = _as_most_are(blocks, runs, [run for run in items if blocks[run[0]].kind is BlockKind.LIST_ITEM])
     boxed = [run for run in items if blocks[run[0]].kind is not BlockKind.LIST_ITEM]
     pairs = (pair for run in runs for pair in _in_turn(document, blocks, run))
     return sorted([*listed, *_near_another(boxed), *pairs])
+
+
+def _as_most_are(
+    blocks: Sequence[Block], runs: Sequence[tuple[int, ...]], joined: Sequence[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """Items of several lines in lists where most of such items are one line: `grated parmesan` above `to serve`."""
+    counts = Counter(list_path(blocks[run[0]]) for run in joined)
+    several = [
+        run for run in runs if 2 <= len(run) <= _MOST_PARTS and sum(len(blocks[n].span) for n in run) <= _MOST_CHARS
+    ]
+    all_counts = Counter(list_path(blocks[run[0]]) for run in several)
+    usual = {path for path, count in counts.items() if 2 * count >= all_counts[path]}
+    return [run for run in several if run in joined or list_path(blocks[run[0]]) in usual]
 
 
 def _near_another(runs: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
@@ -65,6 +85,8 @@ def _owners(blocks: Sequence[Block]) -> list[str | None]:
         are_lines = outer.kind is inner.kind is BlockKind.PARAGRAPH
         if are_lines and inner.dom_path.startswith(f"{outer.dom_path} > "):
             owners[number] = owners[number + 1] = outer.dom_path
+        elif are_lines and outer.dom_path.startswith(f"{inner.dom_path} > "):  # the element's own text comes last
+            owners[number] = owners[number + 1] = inner.dom_path
     return owners
 
 
@@ -128,6 +150,19 @@ def unnumbered(line: str) -> str:
     return (line[found.end() :] or line) if found else line
 
 
+def uncounted(items: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Items, each in its spellings, without the numbers that count them, typed into the text: 1., 2., 3.
+
+    >>> uncounted([("1. Whisk.",), ("2. Bake.",)]), uncounted([("1 egg",), ("2 onions",)])
+    ((('Whisk.',), ('Bake.',)), (('1 egg',), ('2 onions',)))
+    """
+    counts = [int(count[1]) for spellings in items if (count := _COUNT.match(spellings[0]))]
+    counted = counts == list(range(1, len(counts) + 1)) and 2 * len(counts) > len(items) > 1
+    return tuple(
+        tuple(_COUNT.sub("", text, count=1) for text in spellings) if counted else spellings for spellings in items
+    )
+
+
 def counters(lines: Iterable[str]) -> frozenset[int]:
     """Numbers of the lines that only count what follows: `Step 1`; and 1, 2, 3, one by one, with other lines between.
 
@@ -148,3 +183,40 @@ def _counted(lines: Sequence[str]) -> Iterator[int]:
         if found and int(found[1]) == wanted and number > last + 1:
             yield number
             wanted, last = wanted + 1, number
+
+
+def controls(document: Document, blocks: Sequence[Block]) -> frozenset[int]:
+    """Numbers of the lines that are a button in most items of a list: `Done`, `Add to list`, each beside its item."""
+    found: set[int] = set()
+    for _, numbers in _by(list_path, blocks).items():
+        items = _by(_item, [blocks[n] for n in numbers])
+        lone = {numbers[part] for parts in items.values() if len(parts) == 1 for part in parts}
+        texts = {n: blocks[n].span.of(document.text) for n in numbers if n not in lone}
+        counts = Counter(text for text in texts.values() if len(text) <= _LABEL_CHARS and not _FIGURE.search(text))
+        usual = {text for text, count in counts.items() if count > 1 and 2 * count >= len(items)}
+        found |= {n for n, text in texts.items() if text in usual}
+    return frozenset(found)
+
+
+def _by(key: Callable[[Block], Hashable], blocks: Sequence[Block]) -> dict[Hashable, list[int]]:
+    """The numbers of list items by what `key` says of them."""
+    found: dict[Hashable, list[int]] = {}
+    for number, block in enumerate(blocks):
+        if block.kind is BlockKind.LIST_ITEM:
+            found.setdefault(key(block), []).append(number)
+    return found
+
+
+def without_common_end(lines: Sequence[str]) -> list[str]:
+    """Lines without the words that end all of them: a link beside each item, such as `add to list`.
+
+    >>> without_common_end(["2 eggs add to list", "salt add to list", "1 cup milk add to list"])
+    ['2 eggs', 'salt', '1 cup milk']
+    >>> without_common_end(["apple juice", "lime juice", "orange juice"])[0]
+    'apple juice'
+    """
+    split = [line.split() for line in lines]
+    shortest = min(map(len, split), default=0)
+    n = next((n for n in range(shortest) if len({words[-1 - n] for words in split}) > 1), shortest)
+    is_link = len(lines) >= _LEAST_PAIRS and _LEAST_END <= n < shortest
+    return [" ".join(line.split()[:-n]) if is_link else line for line in lines]

@@ -14,8 +14,11 @@ from typing import Any
 from lookstruct.pipeline.holding.addresses import postal_addresses
 from lookstruct.pipeline.holding.bylines import bylines
 from lookstruct.pipeline.holding.field_names import names_field
+from lookstruct.pipeline.holding.organizations import organizations
 from lookstruct.pipeline.holding.page_lines import CELLS, PageLines, spellings
+from lookstruct.pipeline.holding.page_title import page_title
 from lookstruct.pipeline.holding.servings import servings
+from lookstruct.pipeline.holding.whole_lists import with_listed_headings
 from lookstruct.pipeline.values.durations import Duration
 from lookstruct.pipeline.values.found import Found
 from lookstruct.pipeline.values.labels import Labels
@@ -30,6 +33,8 @@ _LABELLED = 40
 """Code points up to which a line is a label and its value, colon or not."""
 _SHORT_LINE = 160
 """Code points up to which a line states one thing."""
+_CODE = re.compile(r"\d{9,}")
+"""A row of digits that nothing parts: amounts of this size have separators."""
 SEPARATOR = "\u0000"
 """Stands between the readings of the page, so that no span runs from one into the next."""
 
@@ -94,7 +99,7 @@ class PageOffers:
     @cached_property
     def page_lines(self) -> PageLines:
         """The page in lines and lists."""
-        return PageLines(self.document, self.blocks)
+        return PageLines(self.document, with_listed_headings(self.blocks))
 
     def named_durations(self, key: str) -> tuple[str, ...]:
         """The lengths of time whose label names the field `key` (`Cook time: 30 min` for `cook_time`), as JSON text."""
@@ -128,6 +133,13 @@ class PageOffers:
         return tuple(dict.fromkeys(values))
 
     @cached_property
+    def codes(self) -> frozenset[Decimal]:
+        """Of the numbers those that are only written as a long row of digits, as barcodes and telephone numbers are."""
+        written = [(n.value, n.span.of(self.document.text)) for n in self.found.numbers]
+        rows = {value for value, text in written if _CODE.fullmatch(text)}
+        return frozenset(rows - {value for value, text in written if not _CODE.fullmatch(text)})
+
+    @cached_property
     def currencies(self) -> tuple[str, ...]:
         """ISO codes of the currencies that stand beside numbers."""
         return tuple(dict.fromkeys(n.currency for n in self.found.numbers if n.currency))
@@ -151,10 +163,20 @@ def _lines(offers: PageOffers, node: Node) -> Iterator[str]:
     return _strings(line for line in offers.lines if len(line) <= most)
 
 
+def _titles(offers: PageOffers, node: Node) -> Iterator[str]:
+    title = page_title(offers.document, offers.blocks)
+    return _lines(offers, node) if title is None else _strings(spellings(title))
+
+
 def _addresses(offers: PageOffers, node: Node) -> Iterator[str]:
     most = node.get("maxLength", 300)
     found = (text for runs in offers.addresses for text in runs if len(text) <= most)
     return _strings(form for text in found for form in spellings(text))
+
+
+def _organizations(offers: PageOffers, node: Node) -> Iterator[str]:
+    most = node.get("maxLength", 300)
+    return _strings(name for name in organizations(offers.lines) if len(name) <= most)
 
 
 def _bylines(offers: PageOffers, node: Node) -> Iterator[str]:
@@ -202,9 +224,12 @@ def _currencies(offers: PageOffers, _: Node) -> Iterator[str]:
 
 
 def _numbers(offers: PageOffers, node: Node) -> Iterator[str]:
-    """As written (4908.00) and as short as it goes (4908), within the leaf's bounds."""
-    forms = (form for value in offers.numbers if _within(value, node) for form in _forms(value, node))
-    return iter(dict.fromkeys(forms))
+    """As written (4908.00) and as short as it goes (4908), within the leaf's bounds; where the leaf asks for an amount,
+    not the codes of a page that has amounts."""
+    apart = () if node.get("type") == "integer" else offers.codes
+    values = [value for value in offers.numbers if _within(value, node)]
+    amounts = [value for value in values if value not in apart] or values
+    return iter(dict.fromkeys(form for value in amounts for form in _forms(value, node)))
 
 
 def _within(value: Decimal, node: Node) -> bool:
@@ -221,6 +246,7 @@ def _forms(value: Decimal, node: Node) -> Iterator[str]:
 
 _LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
     "line": _lines,
+    "title": _titles,
     "item": _lines,
     "link": _links,
     "date": _dates,
@@ -230,6 +256,6 @@ _LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
     "currency": _currencies,
 }
 """Where a value comes from -> the values of the page; where that is none, the field has none."""
-_OFFERED = {**_LISTS, "address": _addresses, "byline": _bylines}
-_COPIED = ("span", "address", "byline")
+_OFFERED = {**_LISTS, "address": _addresses, "organization": _organizations, "byline": _bylines}
+_COPIED = ("span", "address", "organization", "byline")
 """What can be copied from any place of the page where nothing better is offered."""

@@ -11,14 +11,14 @@ from itertools import groupby
 from unicodedata import normalize
 
 from lookstruct.pipeline.holding.field_names import is_other_section, opens_section
-from lookstruct.pipeline.holding.items import counters, split_items, unnumbered
+from lookstruct.pipeline.holding.items import controls, counters, split_items, unnumbered, without_common_end
 from lookstruct.pipeline.holding.whole_lists import headings_over, names_above, place_of, whole_lists
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document
 
 CELLS, CELL_LINES = " | ", "; "
 """What stands between the cells of a row, and between the lines of a cell, in a document's text."""
-_MARKER = re.compile(r"^\[[ x]\] ")
-"""A checkbox before a list item: a sign of ours, not text of the page's author."""
+_MARKER = re.compile(r"^(?:\[[ x]\] |[•·▪◦●‣*–|-]\s+(?=\S))")
+"""What only marks an item: a checkbox (a sign of ours), a bullet that is typed into the text."""
 _VALUE = re.compile(r"\W{0,2}\d.{0,12}")
 """A line that is a figure and its unit."""
 _TITLE_BREAK = re.compile(r"\s+[|·•–—-]\s+|:\s+")
@@ -98,7 +98,8 @@ class PageLines:
         first = items[0][0]
         headings = (self._text(at) for at in self._headings[first] if at not in above)
         names = (*names_above(self.document, self.blocks, first), *headings)
-        return Run(tuple(tuple(spellings(text)) for _, text in items), names, first, place_of(self.blocks[first]))
+        texts = without_common_end([text for _, text in items])
+        return Run(tuple(tuple(spellings(text)) for text in texts), names, first, place_of(self.blocks[first]))
 
     def _alone(self, number: int) -> Iterator[Run]:
         whole, block = self._wholes[number], self.blocks[number]
@@ -123,7 +124,7 @@ class PageLines:
     def _wholes(self) -> Mapping[int, str]:
         """Block number -> the line that begins there, without those that are part of the line above or only count."""
         texts = [_MARKER.sub("", self._text(number).strip(), count=1) for number in range(len(self.blocks))]
-        counting = counters(texts)
+        counting = counters(texts) | controls(self.document, self.blocks)
         parts = (tuple(n for n in run if n not in counting) for run in split_items(self.document, self.blocks))
         items = {run[0]: run for run in parts if run}
         left_out = counting | {number for run in items.values() for number in run[1:]}

@@ -22,6 +22,7 @@ _UNITS = (
         "portion(?:en|er|s)?",
         "port",
         "persons?",
+        "people",
         "personen",
         "personer",
         "personnes?",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
 
 from lookstruct.schemas.document import Block, BlockKind, Document
 
@@ -17,6 +18,8 @@ MOST_ABOVE = 5
 _LIKE = 3
 """Two parts of one list have items of about the same length; those of another list may be this many times longer."""
 _SMALLEST = 7
+_LISTED = 4
+"""Headings of one level, nothing between them, from which on they are a list."""
 _PLACED = 5
 """Steps of a DOM path within which lines of one kind may lie: a row, its boxes, their texts."""
 _HEADINGS = (BlockKind.HEADING, BlockKind.TITLE)
@@ -181,6 +184,23 @@ def headings_over(blocks: Sequence[Block], opens: Callable[[int], bool]) -> list
             open_now.append((level, number))
     ends = _ends(blocks, found)
     return [tuple(at for at in over if number <= ends[at]) for number, over in enumerate(found)]
+
+
+def with_listed_headings(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Blocks in which small headings one after another, under a larger one, are the lines that they look like."""
+    plain: set[int] = set()
+    begin = 0
+    for number in range(1, len(blocks) + 1):
+        if number == len(blocks) or not _are_level(blocks[number - 1], blocks[number]):
+            above = blocks[begin - 1] if begin else None
+            if number - begin >= _LISTED and above is not None and above.kind is BlockKind.HEADING:
+                plain.update(range(begin, number))
+            begin = number
+    return tuple(replace(b, kind=BlockKind.PARAGRAPH, level=0) if n in plain else b for n, b in enumerate(blocks))
+
+
+def _are_level(above: Block, below: Block) -> bool:
+    return above.kind is below.kind is BlockKind.HEADING and above.level == below.level
 
 
 def _is_heading(block: Block) -> bool:

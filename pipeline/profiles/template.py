@@ -16,7 +16,7 @@ Leaf = Callable[[Node], Any]
 
 MOST_DEPTH = 12
 _TYPES = {"number": "number", "integer": "integer", "boolean": "boolean"}
-_VERBATIM = ("span", "line", "item", "address", "byline", "link")
+_VERBATIM = ("span", "line", "title", "item", "address", "organization", "byline", "link")
 _DATES = ("date", "date-time", "datetime")
 
 

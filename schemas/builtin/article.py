@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Byline, PageDate, PageUrl, Verbatim, VerbatimLine
+from lookstruct.schemas.typed import Byline, PageDate, PageTitle, PageUrl, Verbatim, VerbatimLine
 
 
 class Article(BaseModel):
     """A news article or blog post."""
 
-    headline: VerbatimLine = Field(description="The headline, without the site's name")
+    headline: PageTitle = Field(description="The headline, without the site's name")
     alternative_headline: VerbatimLine | None = Field(default=None, description="The line under the headline")
     author: list[Byline] = Field(description="Names of the people who wrote it")
     date_published: PageDate | None = Field(default=None, description="The day it was published")

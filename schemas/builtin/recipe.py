@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Byline, Duration, PageNumber, Verbatim, VerbatimItem, VerbatimLine
+from lookstruct.schemas.typed import Byline, Duration, PageNumber, PageTitle, Verbatim, VerbatimItem, VerbatimLine
 
 
 class Recipe(BaseModel):
     """A recipe."""
 
-    name: VerbatimLine = Field(description="Name of the dish, without the site's name")
+    name: PageTitle = Field(description="Name of the dish, without the site's name")
     author: Byline | None = Field(default=None, description="Who wrote the recipe")
     description: VerbatimLine | None = Field(default=None, description="The sentence that introduces the dish")
     prep_time: Duration | None = Field(default=None, description="Time to prepare, such as PT15M for 15 minutes")
