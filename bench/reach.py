@@ -87,9 +87,7 @@ def reaches(asked: Asked) -> Iterator[Reach]:
 def can_write(offers: PageOffers, leaf: Mapping[str, Any], value: Any, on_page: str) -> bool:
     """Whether the held grammar lets a value through, in the form that the page has: `on_page`."""
     source, options = leaf.get("x-source"), list(offers.options(leaf))
-    if source == "span" or (
-        source in ("address", "organization", "byline") and not options
-    ):  # then any text of the page
+    if source == "span" or (source in ("address", "organization") and not options):  # then any text of the page
         return spells(offers.chunks, json.dumps(" ".join(on_page.split()), ensure_ascii=False)[1:-1])
     if source is None:
         return True

@@ -39,7 +39,7 @@ from lookstruct.decoding.thinking import Thinking, marks_of
 from lookstruct.decoding.tree import DraftTree, Node, lay_out
 from lookstruct.decoding.verify import Judge, Walked, walk
 from lookstruct.decoding.vocabulary import Vocabulary
-from lookstruct.schemas.errors import ContextOverflow
+from lookstruct.schemas.errors import ContextOverflow, SchemaError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -220,7 +220,10 @@ class Decoder:
             return DraftTree()
         offers = drafter.propose(sequence)
         budget = self._budget(sequence, n_pending)
-        return self._planner.plan(sequence.constraint, sequence.ids[-8:], offers, budget, sequence.remaining - 1)
+        try:
+            return self._planner.plan(sequence.constraint, sequence.ids[-8:], offers, budget, sequence.remaining - 1)
+        except SchemaError:  # a draft asked more of the grammar engine than the text may: it fails when the text does
+            return DraftTree()
 
     def _budget(self, sequence: Sequence, n_pending: int) -> Budget:
         """What this step may draft: a fixed number, or what pays, and in mode "auto" what can be afforded too."""

@@ -68,7 +68,7 @@ OrganizationName = Annotated[str, StringConstraints(min_length=1, max_length=300
 """The name of a company or shop as a line of the page has it, whole, without the number of its registration."""
 
 Byline = Annotated[str, StringConstraints(min_length=1, max_length=300), Source("byline")]
-"""The name of an author, from the line that says who wrote the page; any name of the page where no line says so."""
+"""The name of an author, from the line that says who wrote the page; else the site, and in a list nobody."""
 
 PageUrl = Annotated[str, StringConstraints(pattern="^https?://.{1,2000}$"), Source("link")]
 """The absolute address of a link of the page."""

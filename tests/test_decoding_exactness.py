@@ -15,8 +15,10 @@ from lookstruct.decoding import sources
 from lookstruct.decoding.constraint import Grammar
 from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.engine import Engine
+from lookstruct.decoding.planner import Planner
 from lookstruct.decoding.request import Completion, Options
 from lookstruct.decoding.sources.base import Draft, DraftContext, DraftRequest
+from lookstruct.schemas.errors import SchemaError
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -201,3 +203,22 @@ def test_a_model_that_cannot_verify_drafts_is_decoded_plainly_and_says_so(family
 
 def test_every_other_family_can_draft() -> None:
     assert all(engine(family).can_draft for family in tiny.CONFIGS)
+
+
+def test_a_draft_that_asks_too_much_of_the_grammar_engine_is_dropped_and_the_text_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, of_drafts = Planner.plan, 0
+
+    def giving_up(self: Planner, *args: Any) -> Any:
+        nonlocal of_drafts
+        of_drafts += 1
+        if of_drafts % 2:
+            raise SchemaError("The grammar engine gave up.")
+        return whole(self, *args)
+
+    monkeypatch.setattr(Planner, "plan", giving_up)
+    plain, drafted = both(engine("llama"), GRAMMARS["json"], {"max_new_tokens": 60}, lies=1)
+    assert of_drafts > 2
+    assert drafted.token_ids == plain.token_ids
+    assert drafted.stats.forwards < plain.stats.forwards

@@ -22,7 +22,7 @@ from lookstruct.decoding.cost import CostModel
 from lookstruct.decoding.engine import Engine
 from lookstruct.decoding.request import Completion, Hints, Options, Window
 from lookstruct.decoding.sources.window import NGramPool
-from lookstruct.schemas.errors import ContextOverflow
+from lookstruct.schemas.errors import ContextOverflow, SchemaError
 
 PROMPT = tiny.tokenizer()("Invoice number INV-2024-0017, Steel bolt M8, total due: 1,234.56 EUR.\n")["input_ids"]
 WORDS = Grammar.regex("[a-z ]{40,80}[0-9]{4}")
@@ -510,3 +510,9 @@ def test_sequences_that_take_turns_do_not_see_each_other() -> None:
     for (sequence, _), made in zip(jobs, alone, strict=True):
         assert sequence.generated == list(made.token_ids)
         assert sequence.stats.forwards <= made.stats.forwards
+
+
+def test_a_token_that_the_grammar_does_not_allow_is_refused_also_where_asserts_are_off() -> None:
+    state = after(Grammar.regex("[0-9]{4}"), "12")
+    with pytest.raises(SchemaError, match="gave up at token"):
+        state.advance(VOCABULARY.ids[b"x"])

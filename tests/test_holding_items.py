@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.holding.items import counters, split_items, unnumbered
+from lookstruct.pipeline.holding.items import counters, split_items, uncounted, unnumbered, without_common_end
 from lookstruct.pipeline.holding.offers import PageOffers, telling_durations
 from lookstruct.pipeline.values.found import find_all
 from lookstruct.pipeline.view import show
@@ -117,3 +117,76 @@ def test_nothing_is_joined_where_there_are_no_lists() -> None:
 
 def test_only_a_checkbox_before_a_line_is_no_part_of_it() -> None:
     assert lines("<p><input type=checkbox> Salt<p>1x <input type=checkbox checked> 2x") == ("Salt", "1x [x] 2x")
+
+
+def test_where_most_items_of_a_list_are_one_line_over_several_all_are() -> None:
+    rows = [
+        "<li>2 cups<div>flour</div></li>",
+        "<li>1 onion<div>chopped</div></li>",
+        "<li>parmesan<div>to serve</div></li>",
+    ]
+    assert lines(f"<ul>{''.join(rows)}</ul>") == ("2 cups flour", "1 onion chopped", "parmesan to serve")
+    notes = ["<li>2 cups<div>flour</div></li>", "<li>Tip<div>Sift it.</div></li>", "<li>Or<div>Buy it.</div></li>"]
+    assert "Tip" in lines(f"<ul>{''.join(notes)}</ul>")
+
+
+def test_an_amount_in_a_box_before_the_text_of_the_box_around_it_is_one_line_with_it() -> None:
+    row = "<div><div>{}</div>{}</div>"
+    boxes = "".join(f"<section>{row.format(a, b)}</section>" for a, b in [("350 g", "leeks"), ("2 dl", "milk")])
+    assert lines(f"<div>{boxes}</div>") == ("350 g leeks", "2 dl milk")
+
+
+def test_a_button_beside_each_item_of_a_list_is_no_line() -> None:
+    steps = "".join(f"<li><div>Done</div><div>{text}</div></li>" for text in ("Whisk it.", "Bake it.", "Eat it."))
+    assert lines(f"<ol>{steps}</ol>") == ("Whisk it.", "Bake it.", "Eat it.")
+    assert lines("<ul><li>Salt</li><li>Milk</li><li>Salt</li></ul>") == ("Salt", "Milk"), (
+        "an item alone in its place stays"
+    )
+
+
+def test_a_link_that_ends_every_item_of_a_list_is_no_part_of_it() -> None:
+    page = read(
+        "<ul>"
+        + "".join(f"<li>{text} <a>add to list</a></li>" for text in ("2 eggs", "salt", "a cup of milk"))
+        + "</ul>"
+    )
+    assert [run.items for run in PageOffers(page, page.blocks, find_all(page)).page_lines.runs] == [
+        (("2 eggs",), ("salt",), ("a cup of milk",))
+    ]
+
+
+@given(st.lists(st.text(st.characters(categories=("L", "Zs")), min_size=1), max_size=6))
+def test_without_their_common_end_lines_are_beginnings_of_what_they_were(some: list[str]) -> None:
+    shorter = without_common_end(some)
+    assert len(shorter) == len(some)
+    assert all(
+        " ".join(line.split()).startswith(short) or line == short for line, short in zip(some, shorter, strict=True)
+    )
+
+
+def test_numbers_typed_before_items_are_no_part_of_them_if_they_count_them_all() -> None:
+    def of(*texts: str) -> list[str]:
+        return [spellings[0] for spellings in uncounted([(text,) for text in texts])]
+
+    assert of("1. Whisk.", "2. Bake.") == ["Whisk.", "Bake."]
+    assert of("1Whisk.", "2Bake.") == ["Whisk.", "Bake."]
+    assert of("1. Whisk.", "2. Bake.", "Advertisement") == ["Whisk.", "Bake.", "Advertisement"]
+    assert of("1 egg", "2 onions") == ["1 egg", "2 onions"]
+    assert of("2. Bake.", "3. Eat.") == ["2. Bake.", "3. Eat."]
+    assert of("1. Whisk.") == ["1. Whisk."]
+
+
+def test_a_typed_bullet_is_no_part_of_a_line() -> None:
+    assert lines("<p>• 50 g butter</p><p>- salt</p><p>-5 degrees</p>") == ("50 g butter", "salt", "-5 degrees")
+
+
+def test_small_headings_one_after_another_are_the_lines_that_they_look_like() -> None:
+    rows = "".join(f"<h5>{text}</h5>" for text in ("50 g butter", "2 eggs", "1 dl milk", "salt"))
+    page = read(f"<h1>Pie</h1><h4>Ingredients</h4>{rows}<h4>Method</h4><p>Bake it.</p>")
+    runs = PageOffers(page, page.blocks, find_all(page)).page_lines.runs
+    assert [run.items[0][0] for run in runs if "Ingredients" in run.names] == [
+        "50 g butter",
+        "2 eggs",
+        "1 dl milk",
+        "salt",
+    ]

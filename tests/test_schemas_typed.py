@@ -21,6 +21,8 @@ class Everything(BaseModel):
     items: list[typed.VerbatimItem]
     place: typed.PostalAddress
     by: typed.Byline
+    title: typed.PageTitle
+    shop: typed.OrganizationName
     link: typed.PageUrl
     day: typed.PageDate
     moment: typed.PageDateTime
@@ -45,6 +47,8 @@ def test_every_type_carries_its_source_into_the_grammar() -> None:
         "items": "item",
         "place": "address",
         "by": "byline",
+        "title": "title",
+        "shop": "organization",
         "link": "link",
         "day": "date",
         "moment": "datetime",
@@ -75,6 +79,8 @@ def test_the_values_are_ordinary_python_values() -> None:
             "items": ["200 g flour"],
             "place": "12 High St, York, YO1 7HH",
             "by": "Ann Lee",
+            "title": "Leek soup",
+            "shop": "Acme Ltd",
             "link": "https://example.org/a b",
             "day": "2024-02-29",
             "moment": "2024-02-29T19:30",

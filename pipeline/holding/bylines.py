@@ -8,6 +8,7 @@ answer is held to what stands there.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -18,17 +19,22 @@ from lookstruct.schemas.document import Block, BlockKind, Document
 _MOST_CHARS = 160
 """Code points of a line that may say who wrote the page."""
 _MOST_WORDS = 5
+_TOGETHER = 3
+"""Blocks in which the names of all authors stand."""
 _BY = r"by|von|vom|par|por|door|av|af|od|przez|di|de|da|от"
 _AUTHOR = (
-    r"authors?|autor(?:en|in|es|a)?|auteure?s?|autor[ei]|författare|forfatter|автор|writers?|words|texte?|texto|testo"
+    r"koch/köchin|chef|责任编辑|作者|記者|记者|著者|authors?|autor(?:en|in|es|a)?|auteure?s?|autor[ei]|författare|forfatter|автор|writers?|words|texte?|texto|testo"
     r"|written by|geschrieben von|écrit par|escrito por|scritto da|geschreven door"
 )
 _PUBLISHED = (
-    r"posted|published|written|reported|recipe|story|article|veröffentlicht|geschrieben|erstellt|publié|écrit|publicado"
+    r"posted|published|written|reported|recipe|story|article|created|made|verfasst|gemaakt|recept|receita criada"
+    r"|(?:blog )?beitrag|veröffentlicht|geschrieben|erstellt|publié|écrit|publicado"
     r"|escrito|pubblicato|scritto|geplaatst|gepubliceerd|geschreven|opublikowan[oey]|napisan[oey]|ein beitrag|rezept"
 )
-_LABELLED = re.compile(rf"(?:^|[|·•–—-]\s*)(?:{_AUTHOR})\s*[:：]?\s+(?=\S)", re.IGNORECASE)
+_LABELLED = re.compile(rf"(?:^|[|·•–—】-]\s*)(?:{_AUTHOR})\s*[:：]?\s+(?=\S)", re.IGNORECASE)
 _OPENED = re.compile(rf"^[^\w@]*(?:(?:{_PUBLISHED})\s+)?(?:{_BY})\s*[:：]?\s+(?=\S)", re.IGNORECASE)
+_ALONE = re.compile(rf"(?:{_BY}|{_AUTHOR})\s*[:：]?", re.IGNORECASE)
+_NICKNAME = re.compile(r"(?:by|von|par|por|door|av|af)\s+\S+", re.IGNORECASE)
 _INSIDE = re.compile(rf"(?<=[\s|·•,])(?:{_BY})\s+(?=\S)", re.IGNORECASE)
 _AFTER = re.compile(rf"\b(?:{_PUBLISHED})\b", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:,|;|/|&|\+|(?<!\w)(?:and|und|et|y|e|en|och|og|i|a)(?!\w))\s*")
@@ -44,7 +50,24 @@ _NO_NAME = frozenset(
         *("published", "updated", "posted", "modified", "last", "on", "at", "in", "with"),
         *("for", "from", "photo", "photos", "photography", "view", "more", "all", "about"),
         *("the", "am", "im", "vom", "mehr", "alle", "weitere", "beiträge", "artikel"),
-        *("posts", "articles", "tous", "plus", "voir", "ver", "más"),
+        *("posts", "articles", "tous", "plus", "voir", "ver", "más", "signaler", "kopieren", "teilen", "aus"),
+        *("permanentlink", "newer", "older", "post", "home", "powered", "website", "facebook", "twitter", "instagram"),
+        *("download", "share", "email", "no", "comments", "jump", "recipe", "recipes", "rezept", "print", "see"),
+        *(
+            "profile",
+            "star",
+            "image",
+            "foto",
+            "read",
+            "min",
+            "minutes",
+            "news",
+            "blog",
+            "contact",
+            "kontakt",
+            "menu",
+            "search",
+        ),
     )
 )
 """Words, small letters, that end a name or show that a text is none."""
@@ -62,11 +85,27 @@ def bylines(document: Document, blocks: Sequence[Block], moments: Sequence[Momen
     ('Ann Lee', 'Bo Chi')
     """
     dated = _dated(blocks, moments)
-    stated = [name for number in range(len(blocks)) for name in _stated(document, blocks[number], number in dated)]
-    places = (link for link in document.links if not link.is_image)
-    linked = [link.span.of(document.text) for link in places if _AUTHOR_PAGE.search(link.href)]
-    beside = [name for number in sorted(dated) for name in _beside(document, blocks, number, moments)]
-    return tuple(dict.fromkeys((*stated, *filter(_is_name, linked), *beside)))
+    numbers = range(len(blocks))
+    places = (link for link in document.links if not link.is_image and _AUTHOR_PAGE.search(link.href))
+    linked = [(_block_at(blocks, link.span.start), link.span.of(document.text)) for link in places]
+    ways: tuple[list[tuple[int, str]], ...] = (
+        [(n, name) for n in numbers for name in _stated(document, blocks, n, n in dated)],
+        [(n, name) for n, name in linked if _is_name(name)],
+        [(n, name) for n in sorted(dated) for name in _beside(document, blocks, n, moments)],
+    )
+    top = next((n for n in numbers if blocks[n].kind is BlockKind.HEADING and blocks[n].level == 1), 0)
+    return next((found for way in ways if (found := _first_together(way, top))), ())
+
+
+def _first_together(named: Sequence[tuple[int, str]], top: int) -> tuple[str, ...]:
+    """Of names with the numbers of their blocks the first below the page's heading, and those right behind it: further
+    down stand the authors of other pages."""
+    first = next((number for number, _ in named if number >= top - _TOGETHER), named[0][0] if named else 0)
+    return tuple(dict.fromkeys(name for number, name in named if first <= number <= first + _TOGETHER))
+
+
+def _block_at(blocks: Sequence[Block], offset: int) -> int:
+    return max(0, bisect_right([block.span.start for block in blocks], offset) - 1)
 
 
 def _dated(blocks: Sequence[Block], moments: Sequence[Moment]) -> set[int]:
@@ -79,17 +118,21 @@ def _dated(blocks: Sequence[Block], moments: Sequence[Moment]) -> set[int]:
     }
 
 
-def _stated(document: Document, block: Block, is_dated: bool) -> Iterator[str]:
-    """The names behind "by", "Author:" and their like."""
+def _stated(document: Document, blocks: Sequence[Block], number: int, is_dated: bool) -> Iterator[str]:
+    """The names behind "by", "Author:" and their like, in the same line or in the next."""
+    block = blocks[number]
     text = block.span.of(document.text)
     if len(text) > _MOST_CHARS:
         return
+    if _ALONE.fullmatch(text) and number + 1 < len(blocks):
+        yield from _names(blocks[number + 1].span.of(document.text)[:_MOST_CHARS], may_be_nickname=False)
     for line in text.split("\n"):
         markers = [*_LABELLED.finditer(line), *_OPENED.finditer(line)]
         if block.kind is not BlockKind.HEADING and (is_dated or _AFTER.search(line)):
             markers += _INSIDE.finditer(line)
         for marker in markers:
-            may_be_nickname = is_dated or marker.re is not _OPENED or _AFTER.search(line) is not None
+            is_all = block.kind is BlockKind.PARAGRAPH and _NICKNAME.fullmatch(line) is not None
+            may_be_nickname = is_dated or is_all or marker.re is not _OPENED or _AFTER.search(line) is not None
             yield from _names(line[marker.end() :], may_be_nickname)
 
 
@@ -131,11 +174,12 @@ def _is_of_name(word: str) -> bool:
 
 
 def _beside(document: Document, blocks: Sequence[Block], number: int, moments: Sequence[Moment]) -> Iterator[str]:
-    """A name before the date of a line, or the line above or below, if that is a name of two words or more."""
+    """A name before or after the date of a line, or the line above or below, if that is a name of two words or more."""
     block = blocks[number]
-    at = next(m.span.start for m in moments if block.span.start <= m.span.start < block.span.end)
-    before = document.text[block.span.start : at].strip(" \n,|·•–—-/")
-    around = [before]
+    in_block = [m.span for m in moments if block.span.start <= m.span.start < block.span.end]
+    before = document.text[block.span.start : in_block[0].start].strip(" \n,|·•–—-/")
+    after = document.text[in_block[-1].end : block.span.end].strip(" \n,|·•–—-/")
+    around = [before, after]
     for other in (number - 1, number + 1):
         if 0 <= other < len(blocks) and blocks[other].kind not in (BlockKind.HEADING, BlockKind.TITLE):
             around.append(blocks[other].span.of(document.text).strip())

@@ -17,7 +17,7 @@ from typing import Any
 from lookstruct.decoding.constraint import JSON_OPTIONS, Grammar
 from lookstruct.pipeline.holding.field_names import is_named
 from lookstruct.pipeline.holding.offers import PageOffers
-from lookstruct.pipeline.holding.page_lines import Run
+from lookstruct.pipeline.holding.page_lines import Run, spellings
 from lookstruct.pipeline.holding.servings import asks_servings
 from lookstruct.pipeline.holding.shapes import meant
 from lookstruct.pipeline.holding.stated import each_once
@@ -81,12 +81,10 @@ class _Compiler:
     def _is_stated(self, branches: Sequence[Node]) -> bool:
         """Whether the page says outright what the value is, so that it is not null: who wrote it, its few addresses."""
         is_address = any(branch.get("x-source") == "address" for branch in branches)
-        return any(map(self._names, branches)) or (is_address and 0 < len(self._offers.addresses) <= FEW_ADDRESSES)
-
-    def _names(self, node: Node) -> Sequence[str]:
-        """The names that the page's bylines offer for a leaf."""
-        names = self._offers.options(node) if node.get("x-source") == "byline" else ()
-        return [json.loads(name) for name in names]
+        is_author = any(branch.get("x-source") == "byline" for branch in branches)
+        return (is_author and bool(self._offers.authors)) or (
+            is_address and 0 < len(self._offers.addresses) <= FEW_ADDRESSES
+        )
 
     def _ref(self, name: str) -> str:
         if name not in self._refs:
@@ -142,9 +140,16 @@ class _Compiler:
         if most == 0 or (self._offers.lacks(node["items"]) and not least):
             self.held = True
             return literal("[]")
+        if self._is_unsigned(node["items"]) and not least:
+            self.held = True
+            return literal("[]")
         runs, is_stated = self._runs(node, key, lists)
         filled = self._of_runs(runs, is_stated) if runs else self._of_items(node["items"], least, most)
         return filled if least or is_stated else f"{literal('[]')} | {filled}"
+
+    def _is_unsigned(self, node: Node) -> bool:
+        """Whether an item is to be a person who wrote the page, and it says of nobody that they did."""
+        return node.get("x-source") == "byline" and not self._offers.authors and not self._offers.also.get("byline")
 
     def _of_items(self, node: Node, least: int, most: int | None) -> str:
         """At least one item, and at most `most`."""
@@ -163,8 +168,12 @@ class _Compiler:
         if source not in ("byline", "item") or node.get("minItems", 0) > 1 or self._offers.also.get(source):
             return (), False
         if source == "byline":
-            runs: Sequence[Run] = [Run(((name,),)) for name in self._names(node["items"])]
-            return (runs, True) if 0 < len(runs) <= longest else ((), False)
+            names = self._offers.authors
+            return (
+                ([Run(tuple(tuple(spellings(name)) for name in names))], True)
+                if 0 < len(names) <= longest
+                else ((), False)
+            )
         page = self._offers.page_lines
         most = node["items"].get("maxLength")
         shown, tables = (
@@ -198,8 +207,8 @@ class _Compiler:
     def _list(self, run: Run, after: str) -> list[str]:
         """A rule for each item of a list, the last first: from it to the list's end and what may come `after`."""
         rules: list[str] = []
-        for spellings in reversed(run.items):
-            item = self._terminal(" | ".join(literal(quoted(text)) for text in spellings))
+        for texts in reversed(run.items):
+            item = self._terminal(" | ".join(literal(quoted(text)) for text in texts))
             rules.append(self._add(f"{item} {literal(', ')} {rules[-1]}" if rules else f"{item} {after}".rstrip()))
         return rules
 

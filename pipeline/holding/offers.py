@@ -16,7 +16,7 @@ from lookstruct.pipeline.holding.bylines import bylines
 from lookstruct.pipeline.holding.field_names import names_field
 from lookstruct.pipeline.holding.organizations import organizations
 from lookstruct.pipeline.holding.page_lines import CELLS, PageLines, spellings
-from lookstruct.pipeline.holding.page_title import page_title
+from lookstruct.pipeline.holding.page_title import page_title, site_name
 from lookstruct.pipeline.holding.servings import servings
 from lookstruct.pipeline.holding.whole_lists import with_listed_headings
 from lookstruct.pipeline.values.durations import Duration
@@ -27,7 +27,8 @@ from lookstruct.schemas.document import Block, Document, Span
 
 Node = Mapping[str, Any]
 
-_CHUNK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]|\w+|\s|[^\w\s]")
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]"
+_CHUNK = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})\w)+|\s|[^\w\s]")
 """Where a span may begin or end: between words, around punctuation, between characters of scripts without spaces."""
 _LABELLED = 40
 """Code points up to which a line is a label and its value, colon or not."""
@@ -127,6 +128,11 @@ class PageOffers:
         return postal_addresses(self.document, self.blocks)
 
     @cached_property
+    def authors(self) -> tuple[str, ...]:
+        """The names in the page's byline."""
+        return bylines(self.document, self.blocks, self.found.moments)
+
+    @cached_property
     def numbers(self) -> tuple[Decimal, ...]:
         """Every value that a number on the page can mean."""
         values = (value for number in self.found.numbers for value in (number.value, *number.alternatives))
@@ -180,7 +186,8 @@ def _organizations(offers: PageOffers, node: Node) -> Iterator[str]:
 
 
 def _bylines(offers: PageOffers, node: Node) -> Iterator[str]:
-    names = bylines(offers.document, offers.blocks, offers.found.moments)
+    """Who wrote the page as it says; else the site."""
+    names = offers.authors or filter(None, (site_name(offers.document, offers.blocks),))
     return _strings(form for name in names if len(name) <= node.get("maxLength", 300) for form in spellings(name))
 
 
@@ -248,6 +255,7 @@ _LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
     "line": _lines,
     "title": _titles,
     "item": _lines,
+    "byline": _bylines,
     "link": _links,
     "date": _dates,
     "datetime": _datetimes,
@@ -256,6 +264,6 @@ _LISTS: Mapping[str, Callable[[PageOffers, Node], Iterator[str]]] = {
     "currency": _currencies,
 }
 """Where a value comes from -> the values of the page; where that is none, the field has none."""
-_OFFERED = {**_LISTS, "address": _addresses, "organization": _organizations, "byline": _bylines}
-_COPIED = ("span", "address", "organization", "byline")
+_OFFERED = {**_LISTS, "address": _addresses, "organization": _organizations}
+_COPIED = ("span", "address", "organization")
 """What can be copied from any place of the page where nothing better is offered."""

@@ -1,4 +1,5 @@
-"""Document -> what the page calls itself (`page_title`): the heading that its title repeats, without the site's name.
+"""Document -> what the page calls itself (`page_title`): the heading that its title repeats, without the site's name;
+and that name (`site_name`).
 
 Of 251 recipes and articles 225 have such a heading, and for 205 of them it is the name of the dish or the headline.
 """
@@ -22,6 +23,8 @@ _APART = ("footer", "nav")
 def page_title(document: Document, blocks: Sequence[Block]) -> str | None:
     """The longest heading of `blocks` that the document's title repeats, as it stands there; None if there is none.
 
+    If one of the first level is part of it, that one: what is longer says more than the name.
+
     >>> from lookstruct.schemas.document import Span
     >>> text = "Leek soup | Spoon & Fork\\nLeek soup\\nSpoon"
     >>> made = [Block(BlockKind.HEADING, Span(25, 34), "h1", 1), Block(BlockKind.HEADING, Span(35, 40), "h2", 2)]
@@ -29,19 +32,35 @@ def page_title(document: Document, blocks: Sequence[Block]) -> str | None:
     'Leek soup'
     """
     title = _plain(document.title)
-    parts = {_plain(part) for part in _PARTS.split(document.title)}
-    found = (text for text in _headings(document, blocks) if _repeats(_plain(text), title, parts))
-    return max(found, key=lambda text: len(_plain(text)), default=None)
+    parts = [_plain(part) for part in _PARTS.split(document.title)]
+    found = [(level, text) for level, text in _headings(document, blocks) if _repeats(_plain(text), title, parts)]
+    longest = max((text for _, text in found), key=lambda text: len(_plain(text)), default=None)
+    return next((text for level, text in found if level == 1 and _plain(text) in _plain(longest or "")), longest)
 
 
-def _headings(document: Document, blocks: Sequence[Block]) -> Iterator[str]:
+def site_name(document: Document, blocks: Sequence[Block]) -> str | None:
+    """What the title ends with and is not the page's own name: the site's; None where the title has one part.
+
+    >>> from lookstruct.schemas.document import Span
+    >>> made = [Block(BlockKind.HEADING, Span(25, 34), "h1", 1)]
+    >>> title = "Leek soup | Spoon & Fork"
+    >>> site_name(Document("", f"{title}\\nLeek soup", tuple(made), title=title), made)
+    'Spoon & Fork'
+    """
+    own = page_title(document, blocks)
+    parts = [part.strip() for part in _PARTS.split(document.title)]
+    is_site = own is not None and len(parts) > 1 and _plain(parts[-1]) not in ("", _plain(own))
+    return parts[-1] if is_site and parts[-1] in document.text else None
+
+
+def _headings(document: Document, blocks: Sequence[Block]) -> Iterator[tuple[int, str]]:
     for block in blocks:
         is_large = block.kind is BlockKind.HEADING and block.level <= _LARGE
         if is_large and not any(step.partition(":")[0] in _APART for step in block.dom_path.split(" > ")):
-            yield block.span.of(document.text).strip()
+            yield block.level, block.span.of(document.text).strip()
 
 
-def _repeats(heading: str, title: str, parts: set[str]) -> bool:
+def _repeats(heading: str, title: str, parts: Sequence[str]) -> bool:
     return bool(heading) and (heading in parts or (len(heading) >= _ENOUGH and heading in title))
 
 
