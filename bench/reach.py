@@ -4,7 +4,8 @@
 
 No model runs. Pages and halves are those of `bench.quality`. `shown` is the share of visible known values whose place
 is among the blocks that the model is shown, `reachable` the share that the held grammar can spell (in the page's own
-words, since a known value may differ in case or punctuation), `kept` the median share of the page's characters shown.
+words, since a known value may differ in case or punctuation; of a list or time that the page names or shows only what
+it leaves), `kept` the median share of the page's characters shown.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bench.quality import Asked, chosen_pages, parser
 from bench.scoring import normal
 from lookstruct.pipeline.grounding.align import ground
 from lookstruct.pipeline.holding.offers import PageOffers
+from lookstruct.pipeline.holding.shapes import meant
 from lookstruct.pipeline.values.found import find_all
 from lookstruct.pipeline.view import worth_showing
 from lookstruct.schemas.document import Document
@@ -80,19 +82,31 @@ def reaches(asked: Asked) -> Iterator[Reach]:
             name, _, number = pointer[1:].partition("/")
             value = gold[name][int(number)] if number else gold[name]
             is_shown = any(block.span.overlaps(one.span) for block in blocks)
-            reachable = can_write(offers, leaves[name], value, one.text or "")
+            reachable = can_write(offers, name, leaves[name], value, one.text or "")
             yield Reach(f"{asked.dataset.name}.{name}", asked.case.sample.path, value, is_shown, reachable)
 
 
-def can_write(offers: PageOffers, leaf: Mapping[str, Any], value: Any, on_page: str) -> bool:
-    """Whether the held grammar lets a value through, in the form that the page has: `on_page`."""
-    source, options = leaf.get("x-source"), list(offers.options(leaf))
+def can_write(offers: PageOffers, name: str, leaf: Mapping[str, Any], value: Any, on_page: str) -> bool:
+    """Whether the held grammar lets a value of the field `name` through, in the form that the page has: `on_page`."""
+    source, options = leaf.get("x-source"), _options(offers, name, leaf)
     if source == "span" or (source in ("address", "organization") and not options):  # then any text of the page
         return spells(offers.chunks, json.dumps(" ".join(on_page.split()), ensure_ascii=False)[1:-1])
     if source is None:
         return True
     kind = _KINDS.get(source, Kind.TEXT)
     return normal(value, kind) in {normal(json.loads(option), kind) for option in options}
+
+
+def _options(offers: PageOffers, name: str, leaf: Mapping[str, Any]) -> list[str]:
+    """What the page leaves to choose from: the list or time that it names, else all of its kind."""
+    told: Sequence[str] = ()
+    if leaf.get("x-source") == "item":
+        page = offers.page_lines
+        runs = meant(name, (*page.runs, *page.tables))
+        told = [json.dumps(text) for run in runs for spelt in run.items for text in spelt]
+    elif leaf.get("x-source") == "duration":
+        told = offers.named_durations(name)
+    return list(told or offers.options(leaf))
 
 
 def spells(chunks: Sequence[str], text: str) -> bool:

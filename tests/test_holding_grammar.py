@@ -172,6 +172,25 @@ def test_the_list_under_a_heading_that_names_the_field_is_what_it_asks_for(
     assert takes(PIE, ITEMS, items, key) is allowed
 
 
+@pytest.mark.parametrize(
+    ("key", "heading"),
+    [
+        ("responsibilities", "What you will do"),
+        ("responsibilities", "Ihre Aufgaben"),
+        ("qualifications", "What we are looking for"),
+        ("qualifications", "Requirements"),
+        ("benefits", "What we offer"),
+        ("amenities", "Features"),
+    ],
+)
+def test_the_lists_of_a_job_and_a_home_are_named_in_the_words_of_such_pages(key: str, heading: str) -> None:
+    page = (
+        f"<h1>Engineer</h1><ul><li>Home<li>Jobs</ul><h2>{heading}</h2><ul><li>Fly kites<li>Mend them</ul><p>Apply now."
+    )
+    assert takes(page, ITEMS, ["Fly kites", "Mend them"], key)
+    assert not takes(page, ITEMS, ["Home", "Jobs"], key)
+
+
 def test_a_list_that_is_named_for_one_field_is_not_taken_by_another() -> None:
     page = "<h1>Pie</h1><h2>Ingredients</h2><ul><li>flour<li>salt</ul><ul><li>Mix them.<li>Bake it.</ul>"
     schema = load_schema({"properties": {"ingredients": ITEMS, "doing": ITEMS}, "required": ["ingredients", "doing"]})

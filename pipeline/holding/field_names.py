@@ -60,9 +60,17 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
             "طرز تهیه",
         ),
     ),
-    "responsibility": ("aufgaben", "deine rolle", "ihre rolle", "missions", "responsab", "funciones", "mansioni"),
-    "qualification": ("qualifi", "anforderung", "dein profil", "ihr profil", "profil recherche", "requisit", "eisen"),
+    "responsibility": (
+        *("what you will do", "what you'll do", "you will be doing", "your role", "your task", "duties"),
+        *("aufgaben", "deine rolle", "ihre rolle", "missions", "responsab", "funciones", "mansioni"),
+    ),
+    "qualification": (
+        *("what we are looking for", "what we're looking for", "we look for", "what you bring", "what you'll bring"),
+        *("who you are", "about you", "requirement", "skills", "qualifi", "anforderung", "dein profil", "ihr profil"),
+        *("profil recherche", "requisit", "eisen"),
+    ),
     "benefit": ("benefi", "wir bieten", "vorteil", "avantage", "nous offrons", "ofrecemos", "offriamo", "wij bieden"),
+    "amenity": ("amenit", "features", "ausstattung", "equipement", "equipamiento", "dotazioni", "voorzieningen"),
     "feature": ("feature", "merkmal", "eigenschaft", "caracterist", "caratterist", "kenmerk", "highlight"),
 }
 """What a field is called -> how the headings of other languages begin, small letters without accents."""

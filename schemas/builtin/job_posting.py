@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Computed, Currency, PageDate, PageNumber, Verbatim, VerbatimLine
+from lookstruct.schemas.typed import Computed, Currency, PageDate, PageNumber, Verbatim, VerbatimItem
 
 EmploymentType = Literal[
     "FULL_TIME", "PART_TIME", "CONTRACTOR", "TEMPORARY", "INTERN", "VOLUNTEER", "PER_DIEM", "OTHER"
@@ -27,6 +27,6 @@ class JobPosting(BaseModel):
     salary_max: PageNumber | None = Field(default=None, description="Highest pay")
     salary_currency: Currency | None = Field(default=None, description="Three-letter code of the currency, such as EUR")
     salary_unit: Computed[PayPeriod] | None = Field(default=None, description="What the pay is for: an hour, a year")
-    responsibilities: list[VerbatimLine] = Field(description="Listed tasks, one line each")
-    qualifications: list[VerbatimLine] = Field(description="Listed requirements, one line each")
-    benefits: list[VerbatimLine] = Field(description="Listed benefits, one line each")
+    responsibilities: list[VerbatimItem] = Field(description="Listed tasks, one line each")
+    qualifications: list[VerbatimItem] = Field(description="Listed requirements, one line each")
+    benefits: list[VerbatimItem] = Field(description="Listed benefits, one line each")
