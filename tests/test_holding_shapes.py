@@ -62,6 +62,21 @@ def test_steps_end_at_a_heading_unless_it_only_counts_them() -> None:
     assert found(f"<h1>Pie</h1><div>{ul(*AMOUNTS)}{counted}{rest}</div>", "steps") == list(STEPS)
 
 
+def test_named_steps_behind_the_ingredients_come_before_those_that_a_page_tells_in_passing() -> None:
+    told = ("You stir it for a while, and that is all.", "Then you bake it as long as you like.")
+    story = f"<h2>How to make it</h2>{ul(*told)}"
+    card = f"<h2>Ingredients</h2>{ul(*AMOUNTS)}<h2>Instructions</h2>{ul(*STEPS)}"
+    assert found(f"<h1>Pie</h1>{story}{card}", "instructions") == list(STEPS)
+    assert found(f"<h1>Pie</h1>{story}<h2>Ingredients</h2>{ul(*AMOUNTS)}", "instructions") == list(told)
+
+
+def test_numbers_that_count_steps_are_no_part_of_them_though_an_amount_is_of_an_ingredient() -> None:
+    steps = ul(*(f"{n} {text}" for n, text in enumerate(STEPS, 1)))
+    page = f"<h1>Pie</h1><h2>Ingredients</h2>{ul('1 egg', '2 leeks', '3 limes')}<h2>Method</h2>{steps}"
+    assert found(page, "steps") == list(STEPS)
+    assert found(page, "ingredients") == ["1 egg", "2 leeks", "3 limes"]
+
+
 def test_a_named_list_that_looks_right_comes_before_a_named_one_that_does_not() -> None:
     pots = f"<h2>Ingredients A-Z</h2>{ul('Contact', 'Imprint', 'Privacy')}"
     assert found(f"<h1>Pie</h1><h2>Ingredients</h2>{ul(*AMOUNTS)}{p(*STEPS)}{pots}", "ingredients") == list(AMOUNTS)

@@ -54,7 +54,7 @@ def meant(key: str, runs: Iterable[Run]) -> list[Run]:
         return stated(key, runs)
     in_order = sorted(each_once(runs), key=lambda run: run.first)
     items = [item for run in _found(key, looks, in_order) for item in run.items if not _is_title(item[0], looks)]
-    return [Run(uncounted(items))] if items else []
+    return [Run(uncounted(items, are_text=looks is is_text))] if items else []
 
 
 def _looks_of(key: str) -> Looks | None:
@@ -65,10 +65,17 @@ def _looks_of(key: str) -> Looks | None:
 
 def _found(key: str, looks: Looks, runs: Sequence[Run]) -> Sequence[Run]:
     """What stands under a heading that names `key` if it looks so, else what looks so, else what stands there."""
-    told = stated(key, runs)
+    told = _stated_behind(key, runs) if looks is is_text else stated(key, runs)
     named = _lists_that_look_so(looks, told) if any(len(run.items) > 1 for run in told) else _lines_alike(looks, told)
     found = named if _FEW * _n_of(named, looks) >= _n_items(named) > 0 else _shaped(looks, runs) or told
     return _with_near(found, runs) if looks is has_amount else found
+
+
+def _stated_behind(key: str, runs: Sequence[Run]) -> Sequence[Run]:
+    """The named steps behind the ingredients, if there are any: before them a page tells in passing how it is done."""
+    parts = _found("ingredient", has_amount, runs)
+    behind = [run for run in runs if run.first >= _end(parts[-1])] if parts else []
+    return stated(key, behind) or stated(key, runs)
 
 
 def _lists_that_look_so(looks: Looks, told: Sequence[Run]) -> Sequence[Run]:
