@@ -47,27 +47,14 @@ _PARTICLES = frozenset(
 )
 _NO_NAME = frozenset(
     (
-        *("published", "updated", "posted", "modified", "last", "on", "at", "in", "with"),
-        *("for", "from", "photo", "photos", "photography", "view", "more", "all", "about"),
-        *("the", "am", "im", "vom", "mehr", "alle", "weitere", "beiträge", "artikel"),
-        *("posts", "articles", "tous", "plus", "voir", "ver", "más", "signaler", "kopieren", "teilen", "aus"),
-        *("permanentlink", "newer", "older", "post", "home", "powered", "website", "facebook", "twitter", "instagram"),
-        *("download", "share", "email", "no", "comments", "jump", "recipe", "recipes", "rezept", "print", "see"),
-        *(
-            "profile",
-            "star",
-            "image",
-            "foto",
-            "read",
-            "min",
-            "minutes",
-            "news",
-            "blog",
-            "contact",
-            "kontakt",
-            "menu",
-            "search",
-        ),
+        *("published", "updated", "posted", "modified", "last", "on", "at", "in", "with", "for", "from"),
+        *("photo", "photos", "photography", "foto", "image", "view", "more", "all", "about", "the", "am", "im"),
+        *("vom", "mehr", "alle", "weitere", "beiträge", "artikel", "posts", "articles", "tous", "plus", "voir"),
+        *("ver", "más", "signaler", "kopieren", "teilen", "aus", "permanentlink", "newer", "older", "post"),
+        *("home", "powered", "website", "facebook", "twitter", "instagram", "download", "share", "email", "no"),
+        *("comments", "jump", "recipe", "recipes", "rezept", "print", "see", "profile", "star", "read", "min"),
+        *("minutes", "news", "blog", "contact", "kontakt", "menu", "search", "if", "this", "these", "method"),
+        *("cooking"),
     )
 )
 """Words, small letters, that end a name or show that a text is none."""
