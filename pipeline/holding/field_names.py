@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from lookstruct.decoding.guessing.field_words import words
 
@@ -101,7 +102,7 @@ _TIMES: Mapping[str, tuple[str, ...]] = {
     "total": ("total", "gesamt", "insgesamt", "totaal", "в целом", "razem"),
 }
 """The same for the labels of lengths of time."""
-_STEMS = {**_SECTIONS, **_TIMES}
+_PATTERNS = {name: re.compile(rf"(?<!\w)(?:{'|'.join(stems)})") for name, stems in {**_SECTIONS, **_TIMES}.items()}
 _GENERIC = frozenset(("time", "recipe", "job", "product", "page", "event", "list", "section", "all", "description"))
 _VALUE = re.compile(r"[:：]\s*\S|[^\W\d]\d|\d\s*(?:m|h|s|min|std|hrs?|hours?|minut\w*|stunden?|uur)\b")
 """What shows that a line is a label with its value."""
@@ -172,11 +173,18 @@ def _asked(key: str) -> frozenset[str]:
 
 def _named(label: str, key: str) -> frozenset[str]:
     """What a label may name: "5 ingredients" counts, and a length of time is named only where `key` asks for one."""
-    plain = _folded(label)
-    if len(label) > MOST_CHARS or label[:1].isdigit() or (_TIME.search(plain) and "time" not in words(key)):
+    if len(label) > MOST_CHARS or label[:1].isdigit():
         return frozenset()
-    stems = (name for name, some in _STEMS.items() if any(re.search(rf"(?<!\w){stem}", plain) for stem in some))
-    return words(label).union(stems)
+    named, is_time = _meanings(label)
+    return frozenset() if is_time and "time" not in words(key) else named
+
+
+@lru_cache(maxsize=4096)
+def _meanings(label: str) -> tuple[frozenset[str], bool]:
+    """What a short label may name, and whether that is a length of time; a page asks it of each many times."""
+    plain = _folded(label)
+    stems = (name for name, pattern in _PATTERNS.items() if pattern.search(plain))
+    return words(label).union(stems), _TIME.search(plain) is not None
 
 
 def _folded(text: str) -> str:

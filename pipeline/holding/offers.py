@@ -86,7 +86,9 @@ class PageOffers:
             return []
         readings = [one.replace("\n", end) for one in spellings(text) for end in ("\n", ", ", " ")]
         readings += self.also.get("span", ())
-        return [json.dumps(chunk, ensure_ascii=False)[1:-1] for chunk in _CHUNK.findall(SEPARATOR.join(readings))]
+        found = _CHUNK.findall(SEPARATOR.join(readings))
+        spelt = {chunk: json.dumps(chunk, ensure_ascii=False)[1:-1] for chunk in set(found)}
+        return [spelt[chunk] for chunk in found]
 
     def _texts(self) -> Iterator[str]:
         for block in self.blocks:

@@ -22,11 +22,57 @@ _FORM = (
     r"|S\.?P\.?A|SP\. Z O\. ?O|PTE|PTY|CO)\.?"
 )
 _ENDS_WITH_FORM = re.compile(rf"(?:^|.*[\s)]){_FORM}\W*$", re.IGNORECASE)
-_ONLY_FORM = re.compile(rf"(?:\W|{_FORM}|\((?:M|S|MALAYSIA)\)|&|CO)*", re.IGNORECASE)
+_OF_FORMS = frozenset(
+    (
+        *(
+            "s",
+            "b",
+            "sdn",
+            "bhd",
+            "ltd",
+            "limited",
+            "llc",
+            "inc",
+            "corp",
+            "plc",
+            "gmbh",
+            "ag",
+            "kg",
+            "ug",
+            "a",
+            "as",
+            "sa",
+        ),
+        *(
+            "sas",
+            "srl",
+            "r",
+            "l",
+            "bv",
+            "nv",
+            "v",
+            "n",
+            "ab",
+            "oy",
+            "spa",
+            "p",
+            "sp",
+            "z",
+            "o",
+            "oo",
+            "pte",
+            "pty",
+            "co",
+            "m",
+        ),
+    )
+)
+"""The words of legal forms, and the country in brackets between them."""
 _LABEL = re.compile(r"[^:：\d]{2,24}[:：]\s*(?=\S)")
 _PARTS = re.compile(r",\s+|\s[|·•–—]\s|\s-\s")
 _CAPITALS = re.compile(r"[^\W\d_a-z][\w'’&.-]*(?:\s(?:&|and|of|de|und|et|[^\W\d_a-z][\w'’&.-]*))*")
 _LETTERS = re.compile(r"[^\W\d_]")
+_WORDS = re.compile(r"[^\W\d_]+")
 
 
 def organizations(lines: Iterable[str]) -> tuple[str, ...]:
@@ -41,11 +87,18 @@ def organizations(lines: Iterable[str]) -> tuple[str, ...]:
     """
     named = [_trimmed(line) for line in lines]
     found = (name for above, below in pairwise([*named, ""]) for name in _names_of(above, below))
-    return tuple(dict.fromkeys(name for name in found if _LETTERS.search(name) and not _ONLY_FORM.fullmatch(name)))
+    return tuple(dict.fromkeys(name for name in found if not _is_only_form(name)))
+
+
+def _is_only_form(text: str) -> bool:
+    """Whether a text has no word that is more than a part of a legal form."""
+    return all(word in _OF_FORMS for word in _WORDS.findall(text.casefold()))
 
 
 def _trimmed(line: str) -> str:
-    """A line without the number at its end under which a company is registered."""
+    """A line that may be a name without the number at its end under which a company is registered."""
+    if len(line) > _MOST_CHARS:
+        return line.strip()
     short = _REGISTRATION.sub("", line).strip(" ,;:-")
     return short if _LETTERS.search(short) else line.strip()
 
@@ -56,7 +109,7 @@ def _names_of(line: str, below: str) -> Iterator[str]:
     goes_on = is_short and bool(_ENDS_WITH_FORM.match(below)) and not _ENDS_WITH_FORM.match(line)
     if goes_on:
         yield f"{line} {below}"
-    if not (goes_on and _ONLY_FORM.fullmatch(below)):
+    if not (goes_on and _is_only_form(below)):
         yield from _names(line)
 
 
