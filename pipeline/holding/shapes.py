@@ -72,10 +72,13 @@ def _found(key: str, looks: Looks, runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def _stated_behind(key: str, runs: Sequence[Run]) -> Sequence[Run]:
-    """The named steps behind the ingredients, if there are any: before them a page tells in passing how it is done."""
+    """The named steps behind the ingredients, if there are any: before them a page tells in passing how it is done. Not
+    if what is named there is no text, or little beside what is named in all: then it is about something else."""
     parts = _found("ingredient", has_amount, runs)
-    behind = [run for run in runs if run.first >= _end(parts[-1])] if parts else []
-    return stated(key, behind) or stated(key, runs)
+    everywhere = stated(key, runs)
+    behind = stated(key, [run for run in runs if run.first >= _end(parts[0])]) if parts else []
+    n_text = _n_of(behind, is_text)
+    return behind if n_text and _FEW * n_text >= max(_n_items(behind), _n_of(everywhere, is_text)) else everywhere
 
 
 def _lists_that_look_so(looks: Looks, told: Sequence[Run]) -> Sequence[Run]:
