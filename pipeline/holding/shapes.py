@@ -78,7 +78,13 @@ def _stated_behind(key: str, runs: Sequence[Run]) -> Sequence[Run]:
     everywhere = stated(key, runs)
     behind = stated(key, [run for run in runs if run.first >= _end(parts[0])]) if parts else []
     n_text = _n_of(behind, is_text)
-    return behind if n_text and _FEW * n_text >= max(_n_items(behind), _n_of(everywhere, is_text)) else everywhere
+    return (
+        behind
+        if n_text
+        and behind[0].first - _end(parts[-1]) <= _NEAR
+        and _FEW * n_text >= max(_n_items(behind), _n_of(everywhere, is_text))
+        else everywhere
+    )
 
 
 def _lists_that_look_so(looks: Looks, told: Sequence[Run]) -> Sequence[Run]:
