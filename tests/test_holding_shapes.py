@@ -70,11 +70,13 @@ def test_named_steps_behind_the_ingredients_come_before_those_that_a_page_tells_
     assert found(f"<h1>Pie</h1>{story}<h2>Ingredients</h2>{ul(*AMOUNTS)}", "instructions") == list(told)
 
 
-def test_numbers_that_count_steps_are_no_part_of_them_though_an_amount_is_of_an_ingredient() -> None:
-    steps = ul(*(f"{n} {text}" for n, text in enumerate(STEPS, 1)))
-    page = f"<h1>Pie</h1><h2>Ingredients</h2>{ul('1 egg', '2 leeks', '3 limes')}<h2>Method</h2>{steps}"
-    assert found(page, "steps") == list(STEPS)
-    assert found(page, "ingredients") == ["1 egg", "2 leeks", "3 limes"]
+def test_numbers_typed_before_steps_are_no_part_of_them_but_a_bare_one_may_be_an_amount() -> None:
+    card = f"<h1>Pie</h1><h2>Ingredients</h2>{ul('1 egg', '2 leeks', '3 limes')}<h2>Method</h2>"
+    typed = ul(*(f"{n}. {text}" for n, text in enumerate(STEPS, 1)))
+    bare = [f"{n} {text}" for n, text in enumerate(STEPS, 1)]
+    assert found(card + typed, "steps") == list(STEPS)
+    assert found(card + ul(*bare), "steps") == bare
+    assert found(card + typed, "ingredients") == ["1 egg", "2 leeks", "3 limes"]
 
 
 def test_a_named_list_that_looks_right_comes_before_a_named_one_that_does_not() -> None:

@@ -27,8 +27,7 @@ _NUMBERED = re.compile(rf"{_STEP}\s*\d{{1,2}}(?!\d)\s*[.:)–-]*\s*", re.IGNOREC
 _LONE_STEP = re.compile(rf"{_STEP}\s*\d{{1,2}}\s*[.:)–-]?", re.IGNORECASE)
 _LONE_NUMBER = re.compile(r"(\d{1,2})[.)]?")
 _COUNT = re.compile(r"(\d{1,2})(?:[.)]\s*|(?=[^\W\d_a-z][^\W\d_]))(?=\S)")
-"""A number before an item: with a mark behind it, or glued to a capital letter."""
-_TEXT_COUNT = re.compile(r"(\d{1,2})[.):]?\s*(?=[^\W\d])")
+"""A number before a text: with a mark behind it, or glued to a capital letter."""
 _FIGURE = re.compile(r"\d")
 _LEAST_END = 2
 """Words that end every item of a list from which on they are a link."""
@@ -151,19 +150,16 @@ def unnumbered(line: str) -> str:
     return (line[found.end() :] or line) if found else line
 
 
-def uncounted(items: Sequence[tuple[str, ...]], *, are_text: bool = False) -> tuple[tuple[str, ...], ...]:
+def uncounted(items: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Items, each in its spellings, without the numbers that count them, typed into the text: 1., 2., 3.
-
-    Before items that `are_text` a bare number counts too; before others it may be an amount.
 
     >>> uncounted([("1. Whisk.",), ("2. Bake.",)]), uncounted([("1 egg",), ("2 onions",)])
     ((('Whisk.',), ('Bake.',)), (('1 egg',), ('2 onions',)))
     """
-    pattern = _TEXT_COUNT if are_text else _COUNT
-    counts = [int(count[1]) for spellings in items if (count := pattern.match(spellings[0]))]
+    counts = [int(count[1]) for spellings in items if (count := _COUNT.match(spellings[0]))]
     counted = counts == list(range(1, len(counts) + 1)) and 2 * len(counts) > len(items) > 1
     return tuple(
-        tuple(pattern.sub("", text, count=1) for text in spellings) if counted else spellings for spellings in items
+        tuple(_COUNT.sub("", text, count=1) for text in spellings) if counted else spellings for spellings in items
     )
 
 

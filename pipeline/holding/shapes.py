@@ -54,7 +54,7 @@ def meant(key: str, runs: Iterable[Run]) -> list[Run]:
         return stated(key, runs)
     in_order = sorted(each_once(runs), key=lambda run: run.first)
     items = [item for run in _found(key, looks, in_order) for item in run.items if not _is_title(item[0], looks)]
-    return [Run(uncounted(items, are_text=looks is is_text))] if items else []
+    return [Run(uncounted(items))] if items else []
 
 
 def _looks_of(key: str) -> Looks | None:
