@@ -387,3 +387,5 @@ def test_an_address_begins_at_its_street_and_with_the_building_above_it_if_a_com
     assert takes(page.format("We thank you", "Malaysia"), ADDRESS, street)
     assert takes(page.format("We thank you", "Malaysia"), ADDRESS, f"{street}, Malaysia")
     assert not takes(page.format("We thank you", "Tax Invoice"), ADDRESS, f"{street}, Tax Invoice")
+    assert takes(page.format("Zen and Coffee 28 S/B", "Malaysia"), ADDRESS, street)
+    assert not takes(page.format("Zen and Coffee 28 S/B", "Malaysia"), ADDRESS, f"Zen and Coffee 28 S/B, {street}")

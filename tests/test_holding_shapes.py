@@ -43,7 +43,12 @@ def test_other_lists_are_not_told_by_their_looks() -> None:
 
 
 def test_the_parts_of_a_list_under_headings_of_their_own_are_one() -> None:
-    shelves = {"Produce": ("1 onion", "2 leeks", "3 limes"), "Pantry": ("4 eggs", "5 figs"), "Dairy": ("1 l milk",)}
+    shelves = {
+        "Bread": ("1 loaf of rye",),
+        "Produce": ("1 onion", "2 leeks", "3 limes"),
+        "Pantry": ("4 eggs", "5 figs"),
+        "Dairy": ("1 l milk",),
+    }
     parts = "".join(f"<h2>{name}</h2>{ul(*items)}" for name, items in shelves.items())
     everything = [item for items in shelves.values() for item in items]
     assert found(f"<h1>Pie</h1>{parts}", "ingredients") == everything
