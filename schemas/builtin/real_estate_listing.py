@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from lookstruct.schemas.typed import Computed, Currency, PageDate, PageNumber, Verbatim, VerbatimItem, VerbatimLine
+from lookstruct.schemas.typed import Computed, Currency, PageDate, PageNumber, Verbatim, VerbatimLine
 
 Offer = Literal["Sale", "Rent"]
 AreaUnit = Literal["m2", "sqft"]
@@ -27,5 +27,5 @@ class RealEstateListing(BaseModel):
     floor_size: PageNumber | None = Field(default=None, description="Living area, as a number")
     floor_size_unit: Computed[AreaUnit] | None = Field(default=None, description="Unit of the living area")
     date_posted: PageDate | None = Field(default=None, description="The day it was listed or can be moved into")
-    amenities: list[VerbatimItem] = Field(description="Listed features, one line each")
+    amenities: list[VerbatimLine] = Field(description="Listed features, one line each")
     description: VerbatimLine | None = Field(default=None, description="The first paragraph that describes it")
