@@ -294,6 +294,7 @@ def test_without_a_byline_an_author_is_the_site_or_nobody_and_a_list_of_them_emp
     assert not takes(page, nullable(BYLINE), "Cy Day")
     assert takes(page, {"type": "array", "items": BYLINE}, [])
     assert not takes(page, {"type": "array", "items": BYLINE}, ["Cy Day"])
+    assert not takes(page, {"type": "array", "items": BYLINE}, ["The Daily Cloud"])
     assert takes(page.replace(" | The Daily Cloud", ""), nullable(BYLINE), None)
 
 

@@ -174,6 +174,7 @@ def test_numbers_typed_before_items_are_no_part_of_them_if_they_count_them_all()
     assert of("1 egg", "2 onions") == ["1 egg", "2 onions"]
     assert of("2. Bake.", "3. Eat.") == ["2. Bake.", "3. Eat."]
     assert of("1. Whisk.") == ["1. Whisk."]
+    assert of("1. Whisk.", "Bake.", "Eat.") == ["1. Whisk.", "Bake.", "Eat."]
 
 
 def test_a_typed_bullet_is_no_part_of_a_line() -> None:
