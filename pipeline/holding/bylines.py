@@ -8,13 +8,13 @@ answer is held to what stands there.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from lookstruct.pipeline.values.dates import Moment
 from lookstruct.pipeline.values.month_names import month_number, weekday_number
-from lookstruct.schemas.document import Block, BlockKind, Document
+from lookstruct.schemas.document import Block, BlockKind, Document, Span
 
 _MOST_CHARS = 160
 """Code points of a line that may say who wrote the page."""
@@ -78,7 +78,7 @@ def bylines(document: Document, blocks: Sequence[Block], moments: Sequence[Momen
     ways: tuple[list[tuple[int, str]], ...] = (
         [(n, name) for n in numbers for name in _stated(document, blocks, n, n in dated)],
         [(n, name) for n, name in linked if _is_name(name)],
-        [(n, name) for n in sorted(dated) for name in _beside(document, blocks, n, moments)],
+        [(n, name) for n, dates in dated.items() for name in _beside(document, blocks, n, dates)],
     )
     top = next((n for n in numbers if blocks[n].kind is BlockKind.HEADING and blocks[n].level == 1), 0)
     return next((found for way in ways if (found := _first_together(way, top))), ())
@@ -95,14 +95,18 @@ def _block_at(blocks: Sequence[Block], offset: int) -> int:
     return max(0, bisect_right([block.span.start for block in blocks], offset) - 1)
 
 
-def _dated(blocks: Sequence[Block], moments: Sequence[Moment]) -> set[int]:
-    """The numbers of short blocks that have a date."""
-    starts = [moment.span.start for moment in moments]
-    return {
-        number
-        for number, block in enumerate(blocks)
-        if len(block.span) <= _MOST_CHARS and any(block.span.start <= at < block.span.end for at in starts)
-    }
+def _dated(blocks: Sequence[Block], moments: Sequence[Moment]) -> dict[int, Sequence[Span]]:
+    """The numbers of short blocks that have dates, and where these stand."""
+    spans = sorted((moment.span for moment in moments), key=_start)
+    short = ((number, block.span) for number, block in enumerate(blocks) if len(block.span) <= _MOST_CHARS)
+    found = (
+        (n, spans[bisect_left(spans, s.start, key=_start) : bisect_left(spans, s.end, key=_start)]) for n, s in short
+    )
+    return {number: dates for number, dates in found if dates}
+
+
+def _start(span: Span) -> int:
+    return span.start
 
 
 def _stated(document: Document, blocks: Sequence[Block], number: int, is_dated: bool) -> Iterator[str]:
@@ -160,12 +164,11 @@ def _is_of_name(word: str) -> bool:
     return word.casefold().strip(".,:") not in _NO_NAME and word[0].isalpha() and not word[0].islower()
 
 
-def _beside(document: Document, blocks: Sequence[Block], number: int, moments: Sequence[Moment]) -> Iterator[str]:
+def _beside(document: Document, blocks: Sequence[Block], number: int, dates: Sequence[Span]) -> Iterator[str]:
     """A name before or after the date of a line, or the line above or below, if that is a name of two words or more."""
     block = blocks[number]
-    in_block = [m.span for m in moments if block.span.start <= m.span.start < block.span.end]
-    before = document.text[block.span.start : in_block[0].start].strip(" \n,|·•–—-/")
-    after = document.text[in_block[-1].end : block.span.end].strip(" \n,|·•–—-/")
+    before = document.text[block.span.start : dates[0].start].strip(" \n,|·•–—-/")
+    after = document.text[dates[-1].end : block.span.end].strip(" \n,|·•–—-/")
     around = [before, after]
     for other in (number - 1, number + 1):
         if 0 <= other < len(blocks) and blocks[other].kind not in (BlockKind.HEADING, BlockKind.TITLE):
