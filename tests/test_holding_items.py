@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.holding.items import counters, split_items, uncounted, unnumbered, without_common_end
+from lookstruct.pipeline.holding.items import split_items
+from lookstruct.pipeline.holding.marks import counters, uncounted, unnumbered, without_common_end
 from lookstruct.pipeline.holding.offers import PageOffers, telling_durations
 from lookstruct.pipeline.values.found import find_all
 from lookstruct.pipeline.view import show

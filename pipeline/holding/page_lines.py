@@ -11,7 +11,8 @@ from itertools import groupby
 from unicodedata import normalize
 
 from lookstruct.pipeline.holding.field_names import is_other_section, opens_section
-from lookstruct.pipeline.holding.items import controls, counters, split_items, unnumbered, without_common_end
+from lookstruct.pipeline.holding.items import split_items
+from lookstruct.pipeline.holding.marks import controls, counters, unnumbered, without_common_end
 from lookstruct.pipeline.holding.whole_lists import headings_over, names_above, place_of, whole_lists
 from lookstruct.schemas.document import Block, BlockKind, Cell, Document
 

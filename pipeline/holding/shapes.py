@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from lookstruct.pipeline.holding.field_names import asks_for
-from lookstruct.pipeline.holding.items import uncounted
+from lookstruct.pipeline.holding.marks import uncounted
 from lookstruct.pipeline.holding.page_lines import Run
 from lookstruct.pipeline.holding.servings import servings
 from lookstruct.pipeline.holding.stated import each_once, stated
