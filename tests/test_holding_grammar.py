@@ -390,3 +390,14 @@ def test_an_address_begins_at_its_street_and_with_the_building_above_it_if_a_com
     assert not takes(page.format("We thank you", "Tax Invoice"), ADDRESS, f"{street}, Tax Invoice")
     assert takes(page.format("Zen and Coffee 28 S/B", "Malaysia"), ADDRESS, street)
     assert not takes(page.format("Zen and Coffee 28 S/B", "Malaysia"), ADDRESS, f"Zen and Coffee 28 S/B, {street}")
+
+
+def test_a_bound_on_the_length_holds_for_what_the_page_states_too() -> None:
+    page = (
+        "<title>Leek soup of Wales | Spoon</title><h1>Leek soup of Wales</h1><h2>Spoons</h2><p>By Ann Leeson and Bo Chi"
+    )
+    assert takes(page, {"type": "string", "x-source": "title", "maxLength": 10}, "Spoons")
+    assert not takes(page, {"type": "string", "x-source": "title", "maxLength": 10}, "Leek soup of Wales")
+    authors = {"type": "array", "items": BYLINE | {"maxLength": 8}}
+    assert takes(page, authors, ["Bo Chi"])
+    assert not takes(page, authors, ["Ann Leeson", "Bo Chi"])

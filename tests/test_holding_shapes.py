@@ -1,28 +1,16 @@
 """Lists that no heading names, told by their looks: amounts, and the sentences behind them."""
 
 import pytest
+from listed import items, p, ul
 
-from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.holding.page_lines import PageLines
 from lookstruct.pipeline.holding.shapes import has_amount, is_text, meant
-from lookstruct.schemas.document import Page
 
 AMOUNTS = ("200 g flour", "2 eggs", "a pinch of salt", "½ cup sugar")
 STEPS = ("Mix the flour with the eggs.", "Add the salt and the sugar, and stir.", "Bake it for an hour.")
 
 
 def found(html: str, key: str) -> list[str]:
-    page = clean(Page("https://a.example/", "https://a.example/", html))
-    lines = PageLines(page, page.blocks)
-    return [item[0] for run in meant(key, (*lines.runs, *lines.tables)) for item in run.items]
-
-
-def p(*texts: str) -> str:
-    return "".join(f"<p>{text}</p>" for text in texts)
-
-
-def ul(*items: str) -> str:
-    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+    return items(meant, html, key)
 
 
 MENU = ul("Home", "Recipes", "About us")

@@ -1,9 +1,8 @@
 """Which of the page's lists and lines the page itself says to be a field's."""
 
-from lookstruct.extractors.clean import clean
-from lookstruct.pipeline.holding.page_lines import PageLines
+from listed import items, p, ul
+
 from lookstruct.pipeline.holding.stated import stated
-from lookstruct.schemas.document import Page
 
 STEPS = (
     "Melt the butter in a large pan over medium heat until it foams up.",
@@ -13,17 +12,7 @@ STEPS = (
 
 
 def told(html: str, key: str = "instructions") -> list[str]:
-    page = clean(Page("https://a.example/", "https://a.example/", html))
-    lines = PageLines(page, page.blocks)
-    return [item[0] for run in stated(key, (*lines.runs, *lines.tables)) for item in run.items]
-
-
-def p(*texts: str) -> str:
-    return "".join(f"<p>{text}</p>" for text in texts)
-
-
-def ul(*items: str) -> str:
-    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+    return items(stated, html, key)
 
 
 def test_sentences_right_under_the_heading_come_before_a_list_of_something_else() -> None:

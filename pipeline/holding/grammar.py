@@ -168,12 +168,9 @@ class _Compiler:
         if source not in ("byline", "item") or node.get("minItems", 0) > 1 or self._offers.also.get(source):
             return (), False
         if source == "byline":
-            names = self._offers.authors
-            return (
-                ([Run(tuple(tuple(spellings(name)) for name in names))], True)
-                if 0 < len(names) <= longest
-                else ((), False)
-            )
+            names = [name for name in self._offers.authors if len(name) <= node["items"].get("maxLength", 300)]
+            run = Run(tuple(tuple(spellings(name)) for name in names))
+            return ([run], True) if 0 < len(names) <= longest else ((), False)
         page = self._offers.page_lines
         most = node["items"].get("maxLength")
         shown, tables = (

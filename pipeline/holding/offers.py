@@ -173,7 +173,8 @@ def _lines(offers: PageOffers, node: Node) -> Iterator[str]:
 
 def _titles(offers: PageOffers, node: Node) -> Iterator[str]:
     title = page_title(offers.document, offers.blocks)
-    return _lines(offers, node) if title is None else _strings(spellings(title))
+    fits = title is not None and len(title) <= node.get("maxLength", 2000)
+    return _strings(spellings(title)) if title is not None and fits else _lines(offers, node)
 
 
 def _addresses(offers: PageOffers, node: Node) -> Iterator[str]:
