@@ -1,6 +1,8 @@
 """What a grammar that is held to a page lets through, asked of the grammar engine itself."""
 
 import json
+import random
+from string import ascii_letters, digits
 from typing import Any
 
 import pytest
@@ -401,3 +403,10 @@ def test_a_bound_on_the_length_holds_for_what_the_page_states_too() -> None:
     authors = {"type": "array", "items": BYLINE | {"maxLength": 8}}
     assert takes(page, authors, ["Bo Chi"])
     assert not takes(page, authors, ["Ann Leeson", "Bo Chi"])
+
+
+def test_names_between_long_rows_of_letters_can_be_written_again_and_again() -> None:
+    letters = random.Random(3)
+    rows = ("".join(letters.choices(ascii_letters + digits, k=1000)) for _ in range(100))
+    page = "<h1>Keys</h1>" + "".join(f"<p>{row} Ann Lee</p>" for row in rows)
+    assert takes(page, {"type": "array", "items": SPAN}, ["Ann Lee"] * 12)
